@@ -1,0 +1,3 @@
+//! The `rowcast` program.
+
+fn main() {}
