@@ -1,0 +1,16 @@
+//! The planner: a request, a schema and a policy become statements, layouts and joins.
+
+mod cache;
+mod columns;
+mod filter;
+mod join;
+mod planner;
+mod read;
+mod scope;
+mod tree;
+mod write;
+
+pub use cache::PlanCache;
+pub use planner::plan;
+pub use scope::Setting;
+pub use tree::{JoinPlan, Key, ListPlan, Plan, SelectPlan, WritePlan};

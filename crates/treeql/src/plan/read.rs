@@ -1,0 +1,98 @@
+//! Plans lists and single records.
+
+use std::sync::Arc;
+
+use crate::error::{Code, Error};
+use crate::plan::columns::Selection;
+use crate::plan::filter::conditions;
+use crate::plan::join::{self, Cells};
+use crate::plan::scope::Scope;
+use crate::plan::tree::{ListPlan, SelectPlan};
+use crate::request::{Query, Request, Window};
+use crate::schema::{Column, Table, TableId};
+use crate::sql::{About, ColumnRef, Comparison, Condition, Param, Select, Source, count, select};
+
+/// Plans `GET /records/{table}`.
+pub fn list(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<ListPlan, Error> {
+    let condition = conditions(scope, table, request)?;
+    let order = order(scope, table, &request.query)?;
+    let count = request.counted.then(|| count(scope.setting.dialect, &scope.at(table).name, &condition));
+    let select = select_plan(scope, table, &request.query, &condition, &order, request.window)?;
+    Ok(ListPlan::new(select, count))
+}
+
+/// Plans `GET /records/{table}/{id}`; several ids run the same plan several times.
+pub fn read(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<SelectPlan, Error> {
+    let condition = by_id(scope, table)?;
+    select_plan(scope, table, &request.query, &condition, &[], Window::All)
+}
+
+/// The condition that the primary key is the id of the path.
+pub fn by_id(scope: &Scope<'_>, table: TableId) -> Result<Condition, Error> {
+    let definition = scope.at(table);
+    let Some(key) = definition.key() else {
+        return Err(Error::new(Code::PrimaryKeyNotFound, definition.alias.clone()));
+    };
+    let about = About::new(&definition.alias, key);
+    Ok(Condition::Compare(ColumnRef::plain(&key.name), Comparison::Equal, Param::of(Source::Id, about)))
+}
+
+fn select_plan(
+    scope: &Scope<'_>,
+    table: TableId,
+    query: &Query<'_>,
+    condition: &Condition,
+    order: &[(&Column, bool)],
+    window: Window,
+) -> Result<SelectPlan, Error> {
+    let nodes = join::tree(scope, table, query)?;
+    let mut tables = vec![table];
+    join::tables(&nodes, &mut tables);
+    let mut selection = Selection::parse(scope, query, table, &tables)?;
+    join::require(scope, &nodes, table, &mut selection);
+    let mut cells = Cells::shown(scope, table, &selection, Vec::new());
+    let joins = join::plan_joins(scope, &nodes, table, &selection, &mut cells);
+    let query = Select { table: &scope.at(table).name, columns: &cells.columns, condition, order, window };
+    let statement = select(scope.setting.dialect, &query);
+    Ok(SelectPlan { table, statement, layout: Arc::new(cells.layout), joins })
+}
+
+/// The columns that `order` names, else the primary key, else all columns (SPEC 8.3).
+fn order<'a>(scope: &Scope<'a>, table: TableId, query: &Query<'_>) -> Result<Vec<(&'a Column, bool)>, Error> {
+    let definition = scope.at(table);
+    let mut order = Vec::new();
+    for text in &query.orders {
+        let (name, direction) = text.split_once(',').unwrap_or((text, "asc"));
+        let Some(index) = scope.column(definition, name) else {
+            if scope.is_strict() {
+                return Err(scope.no_column(definition, name, "order"));
+            }
+            continue;
+        };
+        order.push((&definition.columns[index], is_descending(scope, definition, direction)?));
+    }
+    if order.is_empty() {
+        order = default_order(scope, definition);
+    }
+    Ok(order)
+}
+
+fn is_descending(scope: &Scope<'_>, table: &Table, direction: &str) -> Result<bool, Error> {
+    let lower = direction.to_ascii_lowercase();
+    if scope.is_strict() && lower != "asc" && lower != "desc" {
+        let shown: String = direction.chars().take(64).collect();
+        let sentence = format!("'{shown}' is no direction; it is asc or desc, for example id,desc");
+        return Err(Error::invalid(&table.alias, "order", sentence));
+    }
+    Ok(lower.starts_with("desc"))
+}
+
+fn default_order<'a>(scope: &Scope<'a>, table: &'a Table) -> Vec<(&'a Column, bool)> {
+    let all: Vec<usize> = (0..table.columns.len()).collect();
+    let columns = match (table.primary_key, table.key_columns.as_slice()) {
+        (_, keys) if !keys.is_empty() => keys.to_vec(),
+        (Some(key), _) => vec![key],
+        (None, _) => all.into_iter().filter(|index| scope.shows(table, *index)).collect(),
+    };
+    columns.into_iter().map(|index| (&table.columns[index], false)).collect()
+}

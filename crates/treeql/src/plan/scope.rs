@@ -1,0 +1,162 @@
+//! Scope: names to tables and columns, as this principal may see them, with errors that teach.
+
+use crate::error::{Code, Error};
+use crate::mode::Mode;
+use crate::nearest::unknown;
+use crate::policy::Policy;
+use crate::request::Operation;
+use crate::schema::{Relation, Schema, Table, TableId, relations};
+use crate::sql::Dialect;
+
+/// What the planner takes from the configuration of a database.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// How the database is spelled.
+    pub dialect: Dialect,
+    /// How forgiving the protocol is.
+    pub mode: Mode,
+    /// The reference system of shapes that callers send (EPSG number).
+    pub srid: u32,
+}
+
+/// Everything that names are looked up in.
+pub struct Scope<'a> {
+    /// All tables.
+    pub schema: &'a Schema,
+    /// What may be seen of them.
+    pub policy: &'a Policy,
+    /// The database's setting.
+    pub setting: Setting,
+    /// What is done, for rules that depend on it.
+    pub operation: Operation,
+}
+
+impl<'a> Scope<'a> {
+    /// The table that clients call `alias`; `about` is the parameter that names it.
+    pub fn table(&self, alias: &str, about: Option<&str>) -> Result<TableId, Error> {
+        match self.schema.find(alias).filter(|id| self.sees(*id)) {
+            Some(id) => Ok(id),
+            None => Err(self.no_table(alias, about)),
+        }
+    }
+
+    /// The table at `id`.
+    pub fn at(&self, id: TableId) -> &'a Table {
+        self.schema.table(id)
+    }
+
+    /// Whether the table at `id` exists for this principal.
+    pub fn sees(&self, id: TableId) -> bool {
+        self.policy.shows_table(self.operation, self.at(id))
+    }
+
+    /// The column of `table` that clients call `alias`, if this principal may see it.
+    pub fn column(&self, table: &Table, alias: &str) -> Option<usize> {
+        table.column(alias).filter(|index| self.shows(table, *index))
+    }
+
+    /// Whether the column exists for this principal.
+    pub fn shows(&self, table: &Table, column: usize) -> bool {
+        self.policy.shows_column(self.operation, table, column)
+    }
+
+    /// Whether unknown names are errors.
+    pub fn is_strict(&self) -> bool {
+        self.setting.mode.is_strict()
+    }
+
+    /// The names of the tables this principal may see.
+    fn table_names(&self) -> Vec<&'a str> {
+        self.schema.tables().filter(|(id, _)| self.sees(*id)).map(|(_, table)| &*table.alias).collect()
+    }
+
+    /// The names of the columns this principal may see.
+    pub fn column_names(&self, table: &'a Table) -> Vec<&'a str> {
+        (0..table.columns.len())
+            .filter(|index| self.shows(table, *index))
+            .map(|index| &*table.columns[index].alias)
+            .collect()
+    }
+
+    /// 1001 with the nearest table that this principal may see.
+    pub fn no_table(&self, alias: &str, about: Option<&str>) -> Error {
+        let error = Error::new(Code::TableNotFound, alias);
+        if !self.is_strict() {
+            return error;
+        }
+        error.detail(about.unwrap_or("table"), unknown("table", alias, self.table_names()))
+    }
+
+    /// 1005 with the nearest column that this principal may see.
+    pub fn no_column(&self, table: &'a Table, alias: &str, about: &str) -> Error {
+        let sentence = unknown(&format!("column of '{}'", table.alias), alias, self.column_names(table));
+        Error::new(Code::ColumnNotFound, alias).detail(about, sentence)
+    }
+
+    /// How the table `to`, written `segment` in a path, is related to `from`.
+    ///
+    /// A segment `messages!from_id` names the foreign key to use. In the strict mode an error says which relations
+    /// there are; in the lenient mode no relation is an empty answer.
+    pub fn relations(&self, from: TableId, to: TableId, key: Option<&str>, about: &str) -> Result<Vec<Relation>, Error> {
+        let mut found = relations(self.schema, from, to, |junction| self.sees(junction));
+        found.retain(|relation| self.is_usable(from, to, relation));
+        if let Some(name) = key {
+            found.retain(|relation| self.key_name(from, to, relation) == name);
+        }
+        if found.is_empty() && self.is_strict() {
+            return Err(self.unrelated(from, to, about));
+        }
+        let many = found.iter().filter(|relation| matches!(relation, Relation::HasMany { .. })).count();
+        if many > 1 && self.is_strict() {
+            return Err(self.ambiguous(from, to, &found, about));
+        }
+        Ok(found)
+    }
+
+    /// A relation counts only if the columns that make it may be seen.
+    fn is_usable(&self, from: TableId, to: TableId, relation: &Relation) -> bool {
+        match relation {
+            Relation::BelongsTo { key } => self.shows(self.at(from), key.column),
+            Relation::HasMany { key } => self.shows(self.at(to), key.column),
+            Relation::HasAndBelongsToMany { .. } => true,
+        }
+    }
+
+    fn key_name(&self, from: TableId, to: TableId, relation: &Relation) -> &'a str {
+        let (table, column) = match relation {
+            Relation::BelongsTo { key } => (from, key.column),
+            Relation::HasMany { key } => (to, key.column),
+            Relation::HasAndBelongsToMany { junction, source, .. } => (*junction, source.column),
+        };
+        &self.at(table).columns[column].alias
+    }
+
+    fn unrelated(&self, from: TableId, to: TableId, about: &str) -> Error {
+        let table = self.at(from);
+        let related: Vec<&str> = self
+            .schema
+            .tables()
+            .filter(|(id, _)| self.sees(*id) && !relations(self.schema, from, *id, |id| self.sees(id)).is_empty())
+            .map(|(_, table)| &*table.alias)
+            .collect();
+        let list = if related.is_empty() { "nothing".to_owned() } else { related.join(", ") };
+        let sentence = format!("'{}' is not related to '{}'; related are: {list}", self.at(to).alias, table.alias);
+        Error::invalid(&table.alias, about, sentence)
+    }
+
+    fn ambiguous(&self, from: TableId, to: TableId, found: &[Relation], about: &str) -> Error {
+        let other = &self.at(to).alias;
+        let choices: Vec<String> =
+            found.iter().map(|relation| format!("{other}!{}", self.key_name(from, to, relation))).collect();
+        let sentence = format!("'{other}' is related in several ways; name one of: {}", choices.join(", "));
+        Error::invalid(&self.at(from).alias, about, sentence)
+    }
+}
+
+/// A segment of a path of tables: the table, and the foreign key after `!` if one is named.
+pub fn segment(text: &str) -> (&str, Option<&str>) {
+    match text.split_once('!') {
+        Some((table, key)) => (table, Some(key)),
+        None => (text, None),
+    }
+}

@@ -1,0 +1,97 @@
+//! Plan: everything that is known about a shape of request before its values are.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::row::Layout;
+use crate::schema::TableId;
+use crate::sql::{KeyedStatement, Statement};
+
+/// How a shape of request is answered.
+#[derive(Debug)]
+pub enum Plan {
+    /// Many records.
+    List(ListPlan),
+    /// Single records, by id.
+    Read(SelectPlan),
+    /// A change.
+    Write(WritePlan),
+}
+
+/// A list and, if asked for, the number of all matching rows.
+#[derive(Debug)]
+pub struct ListPlan {
+    /// The rows.
+    pub select: SelectPlan,
+    /// The count.
+    pub count: Option<Statement>,
+    /// Whether a run of this plan has been found to take long, so that the next starts beside the others.
+    heavy: AtomicBool,
+}
+
+impl ListPlan {
+    /// A plan that is not known to take long.
+    pub fn new(select: SelectPlan, count: Option<Statement>) -> ListPlan {
+        ListPlan { select, count, heavy: AtomicBool::new(false) }
+    }
+
+    /// Whether a run of this plan has been found to take long.
+    pub fn is_heavy(&self) -> bool {
+        self.heavy.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that a run of this plan took long.
+    pub fn mark_heavy(&self) {
+        self.heavy.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Rows of one table, with joins.
+#[derive(Debug)]
+pub struct SelectPlan {
+    /// The table.
+    pub table: TableId,
+    /// The query.
+    pub statement: Statement,
+    /// What its cells are.
+    pub layout: Arc<Layout>,
+    /// What is joined to them, one query each.
+    pub joins: Vec<JoinPlan>,
+}
+
+/// Rows that belong to the keys of the rows outside.
+#[derive(Debug)]
+pub struct JoinPlan {
+    /// The link of the rows outside whose keys are bound.
+    pub parent_link: usize,
+    /// The query; the first link of its layout is the key by which rows are grouped.
+    pub statement: KeyedStatement,
+    /// What its cells are.
+    pub layout: Arc<Layout>,
+    /// What is joined to these rows in turn.
+    pub joins: Vec<JoinPlan>,
+}
+
+/// What a create answers with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// The member of the record at this place, unless it is null.
+    Sent(usize),
+    /// What the database made.
+    Generated,
+}
+
+/// A change of one row.
+#[derive(Debug)]
+pub struct WritePlan {
+    /// The table.
+    pub table: TableId,
+    /// The statement; `None` if no column is left to change, which changes nothing.
+    pub statement: Option<Statement>,
+    /// For a create, what it answers with.
+    pub key: Key,
+    /// Whether a generated key is a number on the wire.
+    pub key_is_number: bool,
+    /// Whether the statement answers with the key as a row.
+    pub returns_key: bool,
+}

@@ -1,0 +1,124 @@
+//! Request and Values: what is asked and what fills its holes, parted at the door.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use crate::request::query::Query;
+
+/// What is done with a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Many records, by filter.
+    List,
+    /// One record or several, by id.
+    Read,
+    /// New records.
+    Create,
+    /// Changes to records, by id.
+    Update,
+    /// Additions to numbers in records, by id.
+    Increment,
+    /// Removal of records, by id.
+    Delete,
+}
+
+impl Operation {
+    /// The name on the wire (SPEC 2.4).
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::List => "list",
+            Operation::Read => "read",
+            Operation::Create => "create",
+            Operation::Update => "update",
+            Operation::Increment => "increment",
+            Operation::Delete => "delete",
+        }
+    }
+}
+
+/// Which part of a list is asked for; the numbers are values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Window {
+    /// Everything.
+    #[default]
+    All,
+    /// The first so many.
+    Limit,
+    /// So many after so many.
+    LimitOffset,
+}
+
+/// What is asked, without its values: the key of the plan cache.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Request<'a> {
+    /// What is done.
+    pub operation: Operation,
+    /// The exposed name of the table.
+    pub table: Cow<'a, str>,
+    /// Filters, columns, joins, order; of these a write uses include and exclude only.
+    pub query: Query<'a>,
+    /// Which part of a list.
+    pub window: Window,
+    /// Whether the number of all matching rows is asked for too.
+    pub counted: bool,
+    /// The members of the record, in its order, for writes.
+    pub members: SmallVec<[Cow<'a, str>; 16]>,
+}
+
+impl<'a> Request<'a> {
+    /// A request for `operation` on `table` with nothing else said.
+    pub fn new(operation: Operation, table: impl Into<Cow<'a, str>>) -> Request<'a> {
+        Request {
+            operation,
+            table: table.into(),
+            query: Query::default(),
+            window: Window::All,
+            counted: false,
+            members: SmallVec::new(),
+        }
+    }
+
+    /// The same request, independent of the bytes it was read from.
+    pub fn into_owned(self) -> Request<'static> {
+        Request {
+            operation: self.operation,
+            table: Cow::Owned(self.table.into_owned()),
+            query: self.query.into_owned(),
+            window: self.window,
+            counted: self.counted,
+            members: self.members.into_iter().map(|name| Cow::Owned(name.into_owned())).collect(),
+        }
+    }
+}
+
+/// What fills the holes of a request.
+#[derive(Clone, Debug, Default)]
+pub struct Values<'a> {
+    /// The values of the filters, in the order of the filters.
+    pub slots: SmallVec<[Cow<'a, str>; 8]>,
+    /// The ids of the path, as sent.
+    pub ids: SmallVec<[Cow<'a, str>; 1]>,
+    /// The most rows of a list, if there is a bound.
+    pub limit: Option<i64>,
+    /// How many rows of a list are passed over.
+    pub offset: i64,
+    /// What is known about who asks, for the conditions of the policy.
+    pub claims: SmallVec<[Cow<'a, str>; 2]>,
+}
+
+impl Values<'_> {
+    /// The same values, independent of the bytes they were read from.
+    pub fn into_owned(self) -> Values<'static> {
+        fn own(value: Cow<'_, str>) -> Cow<'static, str> {
+            Cow::Owned(value.into_owned())
+        }
+        Values {
+            slots: self.slots.into_iter().map(own).collect(),
+            ids: self.ids.into_iter().map(own).collect(),
+            limit: self.limit,
+            offset: self.offset,
+            claims: self.claims.into_iter().map(own).collect(),
+        }
+    }
+}

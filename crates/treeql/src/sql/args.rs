@@ -1,0 +1,129 @@
+//! Args: the values of one run of a statement, found by parameter.
+
+use crate::error::Error;
+use crate::mode::Mode;
+use crate::request::{Values, is_integer, is_numeric};
+use crate::schema::ColumnType;
+use crate::sql::statement::{About, Param, Source, Wrap};
+use crate::value::{Value, ValueRef};
+
+/// Everything the parameters of a statement can refer to.
+#[derive(Clone, Copy)]
+pub struct Args<'a> {
+    /// The values of the request.
+    pub values: &'a Values<'a>,
+    /// Which id of the path this run is about.
+    pub id: usize,
+    /// The members of the record, converted.
+    pub cells: &'a [Value],
+    /// The keys of the rows that are joined to.
+    pub keys: &'a [Value],
+    /// Whether malformed values are errors.
+    pub mode: Mode,
+}
+
+/// A value ready to be bound: borrowed where possible.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bound<'a> {
+    /// As it lies.
+    Ref(ValueRef<'a>),
+    /// Made for this run.
+    Owned(Value),
+}
+
+impl Bound<'_> {
+    /// The value, borrowed.
+    pub fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Bound::Ref(value) => *value,
+            Bound::Owned(value) => value.as_ref(),
+        }
+    }
+}
+
+impl<'a> Args<'a> {
+    /// Arguments of which only the values of the request matter.
+    pub fn of(values: &'a Values<'a>, mode: Mode) -> Args<'a> {
+        Args { values, id: 0, cells: &[], keys: &[], mode }
+    }
+
+    /// The value of `param`. An error is 1013 and names the column whose type the value does not have.
+    pub fn get(&self, param: &Param) -> Result<Bound<'a>, Error> {
+        match param.source {
+            Source::Slot(slot) => self.text(&self.values.slots[usize::from(slot)], param),
+            Source::Claim(claim) => self.text(&self.values.claims[usize::from(claim)], param),
+            Source::Id => self.text(&self.values.ids[self.id], param),
+            Source::Limit => Ok(Bound::Ref(self.values.limit.map_or(ValueRef::Null, ValueRef::Int))),
+            Source::Offset => Ok(Bound::Ref(ValueRef::Int(self.values.offset))),
+            Source::Cell(cell) => Ok(Bound::Ref(self.cells[usize::from(cell)].as_ref())),
+            Source::Key(key) => Ok(Bound::Ref(self.keys[usize::from(key)].as_ref())),
+        }
+    }
+
+    fn text(&self, text: &'a str, param: &Param) -> Result<Bound<'a>, Error> {
+        if param.wrap != Wrap::None {
+            return Ok(Bound::Owned(Value::Text(pattern(text, param.wrap).into())));
+        }
+        match &param.about {
+            Some(about) => typed(text, about, self.mode),
+            None => Ok(Bound::Ref(ValueRef::Text(text))),
+        }
+    }
+}
+
+/// The value as the type of its column reads it. In the lenient mode what does not fit goes on as text, and the
+/// database does with it what it does (SPEC 11.1).
+fn typed<'a>(text: &'a str, about: &About, mode: Mode) -> Result<Bound<'a>, Error> {
+    let fits = match about.kind {
+        ColumnType::Integer | ColumnType::Bigint => {
+            if let Some(int) = text.parse::<i64>().ok().filter(|_| is_integer(text)) {
+                return Ok(Bound::Ref(ValueRef::Int(int)));
+            }
+            false
+        }
+        ColumnType::Boolean if mode.is_strict() => match text {
+            "1" | "true" => return Ok(Bound::Ref(ValueRef::Int(1))),
+            "0" | "false" => return Ok(Bound::Ref(ValueRef::Int(0))),
+            _ => false,
+        },
+        ColumnType::Float | ColumnType::Double | ColumnType::Decimal => is_numeric(text),
+        _ => true,
+    };
+    if fits || !mode.is_strict() {
+        return Ok(Bound::Ref(ValueRef::Text(text)));
+    }
+    let shown: String = text.chars().take(64).collect();
+    let sentence = format!("'{shown}' is no {} value, which column '{}' has", about.kind, about.column);
+    Err(Error::invalid(&about.table, &about.column, sentence))
+}
+
+/// A LIKE pattern in which the wildcards of the value are literal (SPEC 8.1).
+fn pattern(text: &str, wrap: Wrap) -> String {
+    let mut pattern = String::with_capacity(text.len() + 2);
+    if matches!(wrap, Wrap::Contains | Wrap::EndsWith) {
+        pattern.push('%');
+    }
+    for character in text.chars() {
+        if matches!(character, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    if matches!(wrap, Wrap::Contains | Wrap::StartsWith) {
+        pattern.push('%');
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sql::args::pattern;
+    use crate::sql::statement::Wrap;
+
+    #[test]
+    fn wildcards_of_the_value_are_literal() {
+        assert_eq!(pattern("50%_\\", Wrap::Contains), "%50\\%\\_\\\\%");
+        assert_eq!(pattern("a", Wrap::StartsWith), "a%");
+        assert_eq!(pattern("a", Wrap::EndsWith), "%a");
+    }
+}

@@ -1,0 +1,215 @@
+//! Dialect: every difference in SQL text between the databases, one method each with an arm per database.
+
+use crate::schema::{Column, ColumnType};
+use crate::request::Spatial;
+
+/// How a database is spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// SQLite 3.35 or newer (RETURNING).
+    Sqlite,
+    /// MariaDB 10.5 or newer, MySQL 8 or newer.
+    MySql,
+    /// PostgreSQL 12 or newer, with PostGIS where there are geometries.
+    Postgres,
+}
+
+/// How a cell that a driver delivers is spelled for clients (SPEC 11.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellKind {
+    /// As the driver says: text as a string, numbers as numbers.
+    Text,
+    /// A whole number; the leading integer of text.
+    Integer,
+    /// A double precision number.
+    Float,
+    /// A string with exactly so many decimals, made from whatever number is stored.
+    DecimalOfNumber {
+        /// Digits after the point.
+        scale: u32,
+    },
+    /// A string as the database prints the number.
+    DecimalText,
+    /// True or false.
+    Boolean,
+    /// Base64, in one line.
+    Base64,
+    /// Base64, with a line feed after every 76 characters.
+    Base64Lines,
+}
+
+impl Dialect {
+    /// Every dialect, for tests that show them side by side.
+    pub const ALL: [Dialect; 3] = [Dialect::Sqlite, Dialect::MySql, Dialect::Postgres];
+
+    /// The name on the command line and in snapshots.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => "sqlite",
+            Dialect::MySql => "mysql",
+            Dialect::Postgres => "postgres",
+        }
+    }
+
+    /// What stands around an identifier; inside it is doubled.
+    pub fn quote(self) -> char {
+        match self {
+            Dialect::Sqlite | Dialect::Postgres => '"',
+            Dialect::MySql => '`', // Works with and without the ANSI_QUOTES mode.
+        }
+    }
+
+    /// The placeholder of the parameter with this number, counted from 1.
+    pub fn placeholder(self, number: usize) -> String {
+        match self {
+            Dialect::Sqlite => format!("?{number}"),
+            Dialect::MySql => "?".to_owned(),
+            Dialect::Postgres => format!("${number}"),
+        }
+    }
+
+    /// What follows LIKE and its pattern, so that a backslash escapes.
+    pub fn like_escape(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => " ESCAPE '\\'", // There is no default escape character.
+            Dialect::MySql | Dialect::Postgres => "",
+        }
+    }
+
+    /// A column as it is selected, given its quoted name.
+    pub fn selected(self, column: &Column, quoted: &str) -> String {
+        match (self, column.kind) {
+            (Dialect::Sqlite, _) => quoted.to_owned(),
+            (Dialect::MySql | Dialect::Postgres, ColumnType::Geometry) => format!("ST_AsText({quoted})"),
+            (Dialect::MySql, _) => quoted.to_owned(),
+            // What has no binary form that we read is asked for as text.
+            (Dialect::Postgres, kind) => match kind {
+                ColumnType::Integer
+                | ColumnType::Bigint
+                | ColumnType::Float
+                | ColumnType::Double
+                | ColumnType::Boolean
+                | ColumnType::Blob
+                | ColumnType::Varbinary => quoted.to_owned(),
+                _ => format!("{quoted}::text"),
+            },
+        }
+    }
+
+    /// A parameter as it is written into a column, given its placeholder.
+    pub fn written(self, kind: ColumnType, placeholder: &str, srid: u32) -> String {
+        match (self, kind) {
+            (Dialect::Sqlite, _) => placeholder.to_owned(), // Shapes are kept as text.
+            (Dialect::MySql | Dialect::Postgres, ColumnType::Geometry) => {
+                format!("ST_GeomFromText({placeholder}, {srid})")
+            }
+            (Dialect::MySql | Dialect::Postgres, _) => placeholder.to_owned(),
+        }
+    }
+
+    /// A spatial condition, given the quoted column and the placeholder of the shape; `None` where there is none.
+    pub fn spatial(self, spatial: Spatial, column: &str, placeholder: &str, srid: u32) -> Option<String> {
+        let function = match spatial {
+            Spatial::Contains => "ST_Contains",
+            Spatial::Crosses => "ST_Crosses",
+            Spatial::Disjoint => "ST_Disjoint",
+            Spatial::Equals => "ST_Equals",
+            Spatial::Intersects => "ST_Intersects",
+            Spatial::Overlaps => "ST_Overlaps",
+            Spatial::Touches => "ST_Touches",
+            Spatial::Within => "ST_Within",
+            Spatial::IsClosed => return self.spatial_fact("ST_IsClosed", column),
+            Spatial::IsSimple => return self.spatial_fact("ST_IsSimple", column),
+            Spatial::IsValid => return self.spatial_fact("ST_IsValid", column),
+        };
+        match self {
+            Dialect::Sqlite => None, // No spatial functions.
+            Dialect::MySql => Some(format!("{function}({column}, ST_GeomFromText({placeholder}, {srid})) = 1")),
+            Dialect::Postgres => Some(format!("{function}({column}, ST_GeomFromText({placeholder}, {srid}))")),
+        }
+    }
+
+    fn spatial_fact(self, function: &str, column: &str) -> Option<String> {
+        match self {
+            Dialect::Sqlite => None, // No spatial functions.
+            Dialect::MySql => Some(format!("{function}({column}) = 1")),
+            Dialect::Postgres => Some(format!("{function}({column})")),
+        }
+    }
+
+    /// Whether the database has spatial functions at all.
+    pub fn has_spatial(self) -> bool {
+        match self {
+            Dialect::Sqlite => false,
+            Dialect::MySql | Dialect::Postgres => true,
+        }
+    }
+
+    /// LIMIT and OFFSET for the given placeholders.
+    pub fn limit(self, limit: &str, offset: Option<&str>) -> String {
+        match (self, offset) {
+            (Dialect::Sqlite | Dialect::MySql | Dialect::Postgres, None) => format!(" LIMIT {limit}"),
+            (Dialect::Sqlite | Dialect::MySql | Dialect::Postgres, Some(offset)) => {
+                format!(" LIMIT {limit} OFFSET {offset}")
+            }
+        }
+    }
+
+    /// What follows an INSERT so that it answers with the key; `None` if the driver learns it otherwise.
+    pub fn returning(self, key: &str) -> Option<String> {
+        match self {
+            Dialect::Sqlite | Dialect::Postgres => Some(format!(" RETURNING {key}")),
+            Dialect::MySql => None, // The OK packet carries the generated key; MySQL has no RETURNING.
+        }
+    }
+
+    /// What stands for the columns and values of a row of nothing but defaults.
+    pub fn default_row(self) -> &'static str {
+        match self {
+            Dialect::Sqlite | Dialect::Postgres => " DEFAULT VALUES",
+            Dialect::MySql => " () VALUES ()",
+        }
+    }
+
+    /// How cells of a column are spelled for clients.
+    pub fn cell_kind(self, column: &Column) -> CellKind {
+        match (column.kind, self) {
+            (ColumnType::Integer | ColumnType::Bigint, _) => CellKind::Integer,
+            (ColumnType::Float | ColumnType::Double, _) => CellKind::Float,
+            (ColumnType::Boolean, _) => CellKind::Boolean,
+            // SQLite stores binary numbers; the scale of the declared type makes the text.
+            (ColumnType::Decimal, Dialect::Sqlite) => CellKind::DecimalOfNumber { scale: column.scale },
+            (ColumnType::Decimal, Dialect::MySql | Dialect::Postgres) => CellKind::DecimalText,
+            (ColumnType::Blob | ColumnType::Varbinary, Dialect::Sqlite) => CellKind::Base64,
+            // compat: 76 characters a line (SPEC: base64-line-feeds).
+            (ColumnType::Blob | ColumnType::Varbinary, Dialect::MySql | Dialect::Postgres) => {
+                CellKind::Base64Lines
+            }
+            _ => CellKind::Text,
+        }
+    }
+
+    /// Whether the first column of a composite key addresses records (SPEC: composite-key).
+    pub fn first_of_composite_key(self) -> bool {
+        match self {
+            Dialect::Sqlite | Dialect::Postgres => true,
+            Dialect::MySql => false,
+        }
+    }
+
+    /// Whether the reference keeps base64 text in binary columns instead of the bytes behind it.
+    pub fn keeps_base64(self) -> bool {
+        match self {
+            Dialect::Sqlite => true,
+            Dialect::MySql | Dialect::Postgres => false,
+        }
+    }
+
+    /// Whether numbers with a fraction are added as doubles, because there is no exact type for them.
+    pub fn adds_doubles(self) -> bool {
+        match self {
+            Dialect::Sqlite => true,
+            Dialect::MySql | Dialect::Postgres => false,
+        }
+    }
+}

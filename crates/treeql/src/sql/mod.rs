@@ -1,0 +1,16 @@
+//! SQL text: every statement is written once, and every difference between databases is in `dialect.rs`.
+
+mod args;
+mod condition;
+mod dialect;
+mod select;
+mod statement;
+mod write;
+mod writer;
+
+pub use args::{Args, Bound};
+pub use condition::{ColumnRef, Comparison, Condition, Exists, Qualifier};
+pub use dialect::{CellKind, Dialect};
+pub use select::{Junction, KEYS_MAX, Keyed, KeyedStatement, Select, count, keyed, select};
+pub use statement::{About, Param, Source, Statement, Wrap};
+pub use write::{delete, increment, insert, update};
