@@ -1,1 +1,3 @@
 //! Runs plans: drivers, databases, execution.
+
+pub mod driver;

@@ -1,0 +1,3 @@
+//! Drivers: one folder per database engine.
+
+pub mod sqlite;

@@ -1,0 +1,3 @@
+//! The embedded SQLite driver.
+
+pub mod loader;
