@@ -1,3 +1,14 @@
-//! Drivers: one folder per database engine.
+//! Drivers: how each database is spoken to, behind one enum and one match per method.
 
+mod address;
+mod chunks;
+mod connection;
+mod dispatch;
+mod sink;
 pub mod sqlite;
+
+pub use address::Address;
+pub use chunks::{Chunks, Out, pipe};
+pub use connection::{Change, Connection, Job, Outcome};
+pub use dispatch::{Driver, Session};
+pub use sink::{Done, Flow, Sink, Stopped};

@@ -40,9 +40,7 @@ impl Hash for Lookup<'_, '_> {
 
 impl Equivalent<Entry> for Lookup<'_, '_> {
     fn equivalent(&self, entry: &Entry) -> bool {
-        // The kept request lives longer; seen as living as long as this one, the two can be compared.
-        let kept: &Request<'_> = &entry.request;
-        self.policy == entry.policy && self.request == kept
+        self.policy == entry.policy && *self.request == entry.request
     }
 }
 

@@ -9,33 +9,7 @@ use serde_json::value::RawValue;
 use crate::error::{Code, Error};
 use crate::request::decode::decode;
 use crate::request::form::records_of_form;
-
-/// A value of a record, still as the caller spelled it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cell<'a> {
-    /// JSON null.
-    Null,
-    /// JSON true or false.
-    Bool(bool),
-    /// A JSON number in the digits that were sent, so that none is lost.
-    Number(Cow<'a, str>),
-    /// A JSON string, or any value of a form.
-    Text(Cow<'a, str>),
-    /// A JSON array or object, as its text.
-    Json(Cow<'a, str>),
-}
-
-/// Members and their values, in the order sent; of equal names the last value counts.
-pub type Record<'a> = Vec<(Cow<'a, str>, Cell<'a>)>;
-
-/// One record, or several to be treated as one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RecordBatch<'a> {
-    /// The records in the order sent.
-    pub records: Vec<Record<'a>>,
-    /// Whether the caller sent an array, and so gets one back.
-    pub batch: bool,
-}
+use crate::request::record::{Cell, Record, RecordBatch};
 
 impl<'a> RecordBatch<'a> {
     /// Reads a body. `form` says that the content type is a form's, so that a brace does not make it JSON.
@@ -175,7 +149,7 @@ pub fn cell_of_json(raw: &str) -> Result<Cell<'_>, serde_json::Error> {
 
 #[cfg(test)]
 mod tests {
-    use crate::request::body::{Cell, RecordBatch};
+    use crate::request::record::{Cell, RecordBatch};
 
     fn parse(text: &str) -> Option<RecordBatch<'_>> {
         RecordBatch::parse(text.as_bytes(), false, 10).ok()

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use smallvec::SmallVec;
-
 /// limit: values of one `in` filter; more would pass what databases take as parameters.
 const IN_VALUES_MAX: usize = 4096;
 
@@ -132,7 +130,7 @@ pub type FilterError = String;
 pub fn parse_filter<'a>(
     group: Cow<'a, str>,
     text: Cow<'a, str>,
-    slots: &mut SmallVec<[Cow<'a, str>; 8]>,
+    slots: &mut Vec<Cow<'a, str>>,
 ) -> Result<Option<Filter<'a>>, FilterError> {
     let Some((column, rest)) = split_comma(text) else { return Ok(None) };
     let (name, value) = match split_comma(rest.clone()) {
@@ -149,7 +147,7 @@ pub fn parse_filter<'a>(
 fn push_values<'a>(
     operator: Operator,
     value: Cow<'a, str>,
-    slots: &mut SmallVec<[Cow<'a, str>; 8]>,
+    slots: &mut Vec<Cow<'a, str>>,
 ) -> Result<Operator, FilterError> {
     match operator {
         Operator::IsNull | Operator::Unknown | Operator::Never => {}
@@ -172,7 +170,7 @@ fn push_values<'a>(
 }
 
 /// Fills up to a power of two with the last value, so that there are few shapes of lists.
-fn pad(slots: &mut SmallVec<[Cow<'_, str>; 8]>, before: usize) -> Result<(), FilterError> {
+fn pad(slots: &mut Vec<Cow<'_, str>>, before: usize) -> Result<(), FilterError> {
     let count = slots.len() - before;
     if count > IN_VALUES_MAX {
         return Err(format!("'in' takes at most {IN_VALUES_MAX} values, here are {count}"));
@@ -194,13 +192,11 @@ pub fn split_comma(text: Cow<'_, str>) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
 
 #[cfg(test)]
 mod tests {
-    use smallvec::SmallVec;
-
-    use crate::request::filter::{Operator, parse_filter};
+        use crate::request::filter::{Operator, parse_filter};
 
     #[test]
     fn the_value_keeps_its_commas() {
-        let mut slots = SmallVec::new();
+        let mut slots = Vec::new();
         let filter = parse_filter("".into(), "title,neq,a,b".into(), &mut slots).expect("it is well formed");
         let filter = filter.expect("it has a comma");
         assert_eq!((filter.operator, filter.negated), (Operator::Equal, true));
@@ -209,7 +205,7 @@ mod tests {
 
     #[test]
     fn lists_are_padded_to_a_power_of_two() {
-        let mut slots = SmallVec::new();
+        let mut slots = Vec::new();
         parse_filter("".into(), "id,in,1,2,3".into(), &mut slots).expect("it is well formed");
         assert_eq!(slots.as_slice(), ["1", "2", "3", "3"]);
     }

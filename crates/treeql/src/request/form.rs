@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
 
-use crate::request::body::{Cell, Record, RecordBatch};
+use crate::request::record::{Cell, Record, RecordBatch};
 
 /// limit: how deep brackets may nest in the name of a form field.
 const DEPTH_MAX: usize = 8;
@@ -90,7 +90,7 @@ fn lists(value: Json) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use crate::request::body::Cell;
+    use crate::request::record::Cell;
     use crate::request::form::records_of_form;
 
     #[test]

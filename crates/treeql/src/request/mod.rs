@@ -6,12 +6,16 @@ mod filter;
 mod form;
 mod number;
 mod query;
+mod record;
 mod shape;
+mod values;
 
-pub use body::{Cell, Record, RecordBatch, cell_of_json};
+pub use body::cell_of_json;
 pub use decode::{decode, decode_path};
 pub use filter::{Filter, Operator, Spatial};
 pub use form::records_of_form;
 pub use number::{is_integer, is_numeric};
 pub use query::{Parsed, Query, parse_query};
-pub use shape::{Operation, Request, Values, Window};
+pub use record::{Cell, Record, RecordBatch};
+pub use shape::{Operation, Request, Window};
+pub use values::Values;

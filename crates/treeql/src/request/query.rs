@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use smallvec::SmallVec;
-
 use crate::error::{Code, Error};
 use crate::mode::Mode;
 use crate::nearest::{nearest, unknown};
 use crate::request::decode::decode;
 use crate::request::filter::{Filter, Operator, parse_filter, split_comma};
-use crate::request::shape::Values;
+use crate::request::values::Values;
 
 /// limit: filters of one request; each may become a nested query.
 pub const FILTERS_MAX: usize = 100;
@@ -28,11 +26,11 @@ pub struct Query<'a> {
     /// The first `exclude`.
     pub exclude: Option<Cow<'a, str>>,
     /// Every `join`: a path of tables.
-    pub joins: SmallVec<[Cow<'a, str>; 2]>,
+    pub joins: Vec<Cow<'a, str>>,
     /// Every filter, its values cut out.
-    pub filters: SmallVec<[Filter<'a>; 2]>,
+    pub filters: Vec<Filter<'a>>,
     /// Every `order`: a column and a direction.
-    pub orders: SmallVec<[Cow<'a, str>; 2]>,
+    pub orders: Vec<Cow<'a, str>>,
 }
 
 impl Query<'_> {
@@ -305,7 +303,7 @@ fn check_unknown(name: &str, table: &str, mode: Mode) -> Result<(), Error> {
 mod tests {
     use crate::mode::Mode;
     use crate::request::query::{leading_integer, parse_query};
-    use crate::request::shape::Values;
+    use crate::request::values::Values;
 
     fn window(text: &str, mode: Mode) -> Option<(Option<i64>, i64)> {
         let mut values = Values::default();

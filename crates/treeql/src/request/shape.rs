@@ -1,8 +1,6 @@
-//! Request and Values: what is asked and what fills its holes, parted at the door.
+//! Request: what is asked, its values parted from it at the door.
 
 use std::borrow::Cow;
-
-use smallvec::SmallVec;
 
 use crate::request::query::Query;
 
@@ -63,7 +61,7 @@ pub struct Request<'a> {
     /// Whether the number of all matching rows is asked for too.
     pub counted: bool,
     /// The members of the record, in its order, for writes.
-    pub members: SmallVec<[Cow<'a, str>; 16]>,
+    pub members: Vec<Cow<'a, str>>,
 }
 
 impl<'a> Request<'a> {
@@ -75,7 +73,7 @@ impl<'a> Request<'a> {
             query: Query::default(),
             window: Window::All,
             counted: false,
-            members: SmallVec::new(),
+            members: Vec::new(),
         }
     }
 
@@ -88,37 +86,6 @@ impl<'a> Request<'a> {
             window: self.window,
             counted: self.counted,
             members: self.members.into_iter().map(|name| Cow::Owned(name.into_owned())).collect(),
-        }
-    }
-}
-
-/// What fills the holes of a request.
-#[derive(Clone, Debug, Default)]
-pub struct Values<'a> {
-    /// The values of the filters, in the order of the filters.
-    pub slots: SmallVec<[Cow<'a, str>; 8]>,
-    /// The ids of the path, as sent.
-    pub ids: SmallVec<[Cow<'a, str>; 1]>,
-    /// The most rows of a list, if there is a bound.
-    pub limit: Option<i64>,
-    /// How many rows of a list are passed over.
-    pub offset: i64,
-    /// What is known about who asks, for the conditions of the policy.
-    pub claims: SmallVec<[Cow<'a, str>; 2]>,
-}
-
-impl Values<'_> {
-    /// The same values, independent of the bytes they were read from.
-    pub fn into_owned(self) -> Values<'static> {
-        fn own(value: Cow<'_, str>) -> Cow<'static, str> {
-            Cow::Owned(value.into_owned())
-        }
-        Values {
-            slots: self.slots.into_iter().map(own).collect(),
-            ids: self.ids.into_iter().map(own).collect(),
-            limit: self.limit,
-            offset: self.offset,
-            claims: self.claims.into_iter().map(own).collect(),
         }
     }
 }

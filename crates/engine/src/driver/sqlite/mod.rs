@@ -1,3 +1,17 @@
-//! The embedded SQLite driver.
+//! The embedded SQLite: readers on every worker, reader threads for what is long, one writer.
 
+mod budget;
+mod connect;
+mod error;
 pub mod loader;
+mod opened;
+mod readers;
+mod reflect;
+mod rows;
+mod session;
+mod turn;
+mod writer;
+
+pub use opened::Driver;
+pub use session::Session;
+pub use turn::end_turn;

@@ -1,0 +1,164 @@
+//! Database: a driver, its schema and its plans, replaced as one when the schema changes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use treeql::error::Error;
+use treeql::mode::Mode;
+use treeql::plan::{Plan, PlanCache, Setting, plan};
+use treeql::policy::Policy;
+use treeql::request::Request;
+use treeql::schema::{Publication, Schema};
+
+use crate::driver::{Address, Driver};
+
+/// How often the file is looked at: whether it is there, and whether its schema has changed.
+const WATCH_INTERVAL: Duration = Duration::from_millis(250);
+
+/// What a database is opened with.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where it is.
+    pub address: Address,
+    /// What of it is published.
+    pub publication: Publication,
+    /// How forgiving the protocol is.
+    pub mode: Mode,
+    /// The reference system of shapes that callers send (EPSG number).
+    pub srid: u32,
+}
+
+/// Everything about a database at one moment. Requests under way keep theirs when a new one is made.
+pub struct Snapshot {
+    /// The way to the database.
+    pub driver: Driver,
+    /// Its tables.
+    pub schema: Schema,
+    /// What plans depend on besides.
+    pub setting: Setting,
+    plans: PlanCache,
+}
+
+impl Snapshot {
+    /// The plan for a request under a policy, from the cache if its shape is known.
+    pub fn plan(&self, request: &Request<'_>, policy: &Policy) -> Result<Arc<Plan>, Error> {
+        if let Some(known) = self.plans.get(policy.id, request) {
+            return Ok(known);
+        }
+        let plan = Arc::new(plan(request, &self.schema, policy, self.setting)?);
+        self.plans.insert(policy.id, request.clone(), Arc::clone(&plan));
+        Ok(plan)
+    }
+
+    /// How many plans are kept.
+    pub fn plan_count(&self) -> usize {
+        self.plans.len()
+    }
+}
+
+/// A database and its current snapshot.
+pub struct Database {
+    current: ArcSwap<Snapshot>,
+    options: Options,
+    is_closed: AtomicBool,
+}
+
+impl Database {
+    /// Connects, reads the catalog, and watches for changes of it. The error is a sentence for the operator.
+    pub fn open(mut options: Options) -> Result<Arc<Database>, String> {
+        let driver = Driver::open(&options.address)?;
+        options.publication.first_of_composite_key = driver.dialect().first_of_composite_key();
+        let cannot = |error: Error| format!("the schema of {} cannot be read: {error}", options.address);
+        let version = driver.schema_version().map_err(cannot)?;
+        let snapshot = snapshot(driver, &options).map_err(cannot)?;
+        let database = Arc::new(Database {
+            current: ArcSwap::from_pointee(snapshot),
+            options,
+            is_closed: AtomicBool::new(false),
+        });
+        let watched = Arc::downgrade(&database);
+        let watch = move || {
+            let mut version = version;
+            loop {
+                std::thread::sleep(WATCH_INTERVAL);
+                let Some(database) = watched.upgrade() else { return };
+                if database.is_closed.load(Ordering::Relaxed) {
+                    return;
+                }
+                database.look(&mut version);
+            }
+        };
+        std::thread::Builder::new()
+            .name("rowcast-watch".to_owned())
+            .spawn(watch)
+            .map_err(|error| format!("no thread to watch the schema: {error}"))?;
+        Ok(database)
+    }
+
+    /// The current snapshot.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// What it was opened with.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Reads the catalog now.
+    pub fn reload(&self) -> Result<(), Error> {
+        let driver = self.current.load().driver.clone();
+        self.current.store(Arc::new(snapshot(driver, &self.options)?));
+        Ok(())
+    }
+
+    /// Ends the watching.
+    pub fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+    }
+
+    /// Looks whether the schema or the whole database is another one; requests go on meanwhile.
+    fn look(&self, version: &mut u64) {
+        let driver = self.current.load().driver.clone();
+        if driver.is_replaced() {
+            self.reopen(version);
+            return;
+        }
+        match driver.schema_version() {
+            Ok(found) if found == *version => {}
+            Ok(found) => match self.reload() {
+                Ok(()) => {
+                    *version = found;
+                    tracing::info!("the schema has changed and was read again");
+                }
+                Err(error) => tracing::warn!(%error, "the changed schema cannot be read; the old one stays"),
+            },
+            // The driver has told why; the next look tries again.
+            Err(_unreadable) => {}
+        }
+    }
+
+    fn reopen(&self, version: &mut u64) {
+        let opened = Driver::open(&self.options.address).and_then(|driver| {
+            let found = driver.schema_version().map_err(|error| error.message())?;
+            let snapshot = snapshot(driver, &self.options).map_err(|error| error.message())?;
+            Ok((found, snapshot))
+        });
+        match opened {
+            Ok((found, snapshot)) => {
+                *version = found;
+                self.current.store(Arc::new(snapshot));
+                tracing::info!(database = %self.options.address, "another database was put in place and was opened");
+            }
+            Err(error) => tracing::warn!(%error, "another database was put in place and cannot be opened"),
+        }
+    }
+}
+
+fn snapshot(driver: Driver, options: &Options) -> Result<Snapshot, Error> {
+    let schema = driver.reflect(&options.publication)?;
+    let setting = Setting { dialect: driver.dialect(), mode: options.mode, srid: options.srid };
+    Ok(Snapshot { driver, schema, setting, plans: PlanCache::default() })
+}

@@ -1,0 +1,54 @@
+//! Connection: what every driver's session can do, so that work on it is written once.
+
+use treeql::error::Error;
+use treeql::sql::{Args, Statement};
+
+use crate::driver::sink::{Done, Sink, Stopped};
+
+/// A session of one database, used by one request at a time.
+///
+/// The set of implementations is closed (one a driver, and the enum over them); it is a trait so that the folders of
+/// the drivers, which lie below that enum, can run work that is written above it.
+pub trait Connection {
+    /// Runs a query; its rows go to `sink`.
+    fn query(
+        &self,
+        statement: &Statement,
+        args: Args<'_>,
+        sink: &mut impl Sink,
+    ) -> impl Future<Output = Result<(), Stopped>>;
+
+    /// Runs a statement without rows.
+    fn execute(&self, statement: &Statement, args: Args<'_>) -> impl Future<Output = Result<Done, Error>>;
+}
+
+/// A query that may take long, run where it disturbs nobody.
+pub trait Job: Send + 'static {
+    /// Runs it; the answer goes to where it was told to.
+    fn run(self, connection: &impl Connection) -> impl Future<Output = ()>;
+}
+
+/// Whether what a change did is to stay.
+#[derive(Debug)]
+pub enum Outcome<T> {
+    /// Keep it and answer.
+    Commit(T),
+    /// Undo it and answer.
+    Rollback(T),
+}
+
+/// The writes of one request. A driver runs it in a transaction, perhaps together with others, and perhaps more
+/// than once: each run starts from the beginning.
+pub trait Change: Send + 'static {
+    /// What the request is answered with.
+    type Output: Send + 'static;
+
+    /// Whether it is more than one statement, so that it needs a place to roll back to.
+    fn is_batch(&self) -> bool;
+
+    /// Runs it.
+    fn run(
+        &mut self,
+        connection: &impl Connection,
+    ) -> impl Future<Output = Result<Outcome<Self::Output>, Error>>;
+}

@@ -1,0 +1,115 @@
+//! Readers: threads for queries that take long, each with a session of its own.
+
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use treeql::error::{Code, Error};
+
+use crate::driver::connection::Job;
+use crate::driver::sqlite::connect::{Access, connect};
+use crate::driver::sqlite::session::Session;
+
+/// limit: reader threads; a slow client holds one while it receives.
+const READERS_MAX: usize = 32;
+/// limit: long queries that wait for a reader.
+const QUEUE_MAX: usize = 256;
+/// How long a reader without work stays.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// A job on its way to a thread: given a session, it becomes something to wait for.
+type Boxed = Box<dyn FnOnce(Rc<Session>) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
+
+struct Task {
+    job: Boxed,
+    cancelled: Arc<AtomicBool>,
+}
+
+/// The threads and their queue.
+pub struct Readers {
+    path: PathBuf,
+    commits: Arc<AtomicU64>,
+    sender: Sender<Task>,
+    receiver: Receiver<Task>,
+    threads: Arc<AtomicUsize>,
+    idle: Arc<AtomicUsize>,
+}
+
+impl Readers {
+    /// No thread yet: they start when there is work.
+    pub fn new(path: &Path, commits: Arc<AtomicU64>) -> Readers {
+        let (sender, receiver) = bounded(QUEUE_MAX);
+        let (threads, idle) = Default::default();
+        Readers { path: path.to_owned(), commits, sender, receiver, threads, idle }
+    }
+
+    /// Runs a job on the next free thread.
+    pub fn run(&self, job: impl Job, cancelled: Arc<AtomicBool>) -> Result<(), Error> {
+        if self.idle.load(Ordering::Relaxed) <= self.sender.len() {
+            self.start();
+        }
+        let job: Boxed = Box::new(move |session| Box::pin(async move { job.run(&*session).await }));
+        self.sender.try_send(Task { job, cancelled }).map_err(|error| match error {
+            TrySendError::Full(_) => {
+                Error::new(Code::DatabaseUnavailable, format!("{QUEUE_MAX} long queries are waiting; try again"))
+            }
+            TrySendError::Disconnected(_) => Error::new(Code::DatabaseUnavailable, "the server is stopping"),
+        })
+    }
+
+    fn start(&self) {
+        if self.threads.fetch_add(1, Ordering::Relaxed) >= READERS_MAX {
+            self.threads.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
+        let (path, commits) = (self.path.clone(), Arc::clone(&self.commits));
+        let (receiver, threads, idle) = (self.receiver.clone(), Arc::clone(&self.threads), Arc::clone(&self.idle));
+        let body = move || {
+            // Counted out on every way out, a panic of a job included.
+            let _guard = Guard(threads);
+            if let Err(error) = work(&path, commits, &receiver, &idle) {
+                tracing::error!(%error, "a reader could not start");
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().name("rowcast-reader".to_owned()).spawn(body) {
+            self.threads.fetch_sub(1, Ordering::Relaxed);
+            tracing::error!(%error, "no thread for a reader");
+        }
+    }
+}
+
+struct Guard(Arc<AtomicUsize>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn work(
+    path: &Path,
+    commits: Arc<AtomicU64>,
+    receiver: &Receiver<Task>,
+    idle: &Arc<AtomicUsize>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let session = Rc::new(Session::new(connect(path, Access::Read)?, commits)?);
+    loop {
+        idle.fetch_add(1, Ordering::Relaxed);
+        let task = receiver.recv_timeout(IDLE);
+        idle.fetch_sub(1, Ordering::Relaxed);
+        let Ok(task) = task else { return Ok(()) };
+        if task.cancelled.load(Ordering::Relaxed) {
+            continue;
+        }
+        session.allow_until(task.cancelled);
+        // One transaction, so that rows, joins and count are of one moment.
+        session.control("BEGIN")?;
+        runtime.block_on((task.job)(Rc::clone(&session)));
+        session.control("COMMIT")?;
+    }
+}

@@ -1,0 +1,133 @@
+//! Session: one connection, its prepared statements, and the read transaction of a turn.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rusqlite::Connection as Native;
+use treeql::error::Error;
+use treeql::sql::{Args, Statement};
+
+use crate::driver::connection::Connection;
+use crate::driver::sink::{Done, Flow, Sink, Stopped};
+use crate::driver::sqlite::budget::Budget;
+use crate::driver::sqlite::error::{convert, is_interrupted};
+use crate::driver::sqlite::rows::{SqliteRow, bind};
+
+/// limit: instructions of SQLite's virtual machine for a read beside other requests, about a millisecond.
+const INLINE_INSTRUCTIONS: i64 = 100_000;
+/// limit: reads that share one transaction, so that a busy worker does not keep the log from being checkpointed.
+const TURN_READS_MAX: u32 = 512;
+
+/// One connection.
+pub struct Session {
+    connection: Native,
+    budget: Arc<Budget>,
+    /// How many commits this process has made to the file.
+    commits: Arc<AtomicU64>,
+    /// How many of them the open transaction can see.
+    seen: Cell<u64>,
+    is_open: Cell<bool>,
+    reads: Cell<u32>,
+}
+
+impl Session {
+    /// A session over a connection of its own.
+    pub fn new(mut connection: Native, commits: Arc<AtomicU64>) -> rusqlite::Result<Session> {
+        let budget = Budget::watch(&mut connection)?;
+        budget.allow_until(None);
+        Ok(Session {
+            connection,
+            budget,
+            commits,
+            seen: Cell::new(0),
+            is_open: Cell::new(false),
+            reads: Cell::new(0),
+        })
+    }
+
+    /// Makes ready for a short read: the transaction of this turn is opened, or renewed if this process has
+    /// committed since, so that everyone reads their own writes.
+    ///
+    /// speed: the locks of a transaction cost more than a point read; shared by the reads of a turn they cost
+    /// nothing (docs/performance.md).
+    pub fn begin_turn(&self) -> Result<(), Error> {
+        let commits = self.commits.load(Ordering::Acquire);
+        let is_stale = self.seen.get() != commits || self.reads.get() >= TURN_READS_MAX;
+        if self.is_open.get() && is_stale {
+            self.end_turn();
+        }
+        if !self.is_open.get() {
+            self.control("BEGIN")?;
+            self.is_open.set(true);
+            self.seen.set(commits);
+            self.reads.set(0);
+        }
+        self.reads.set(self.reads.get() + 1);
+        self.budget.allow(INLINE_INSTRUCTIONS);
+        Ok(())
+    }
+
+    /// Ends the transaction of this turn, if one is open.
+    pub fn end_turn(&self) {
+        if self.is_open.replace(false)
+            && let Err(error) = self.control("COMMIT")
+        {
+            tracing::error!(%error, "a read transaction could not be ended");
+        }
+    }
+
+    /// Lets queries run until the flag is set.
+    pub fn allow_until(&self, cancelled: Arc<AtomicBool>) {
+        self.budget.allow_until(Some(cancelled));
+    }
+
+    /// Runs a statement that controls transactions.
+    pub fn control(&self, text: &'static str) -> Result<(), Error> {
+        let run = || self.connection.prepare_cached(text)?.execute([]).map(|_| ());
+        run().map_err(|error: rusqlite::Error| convert(&error))
+    }
+
+    /// Whether a transaction is open; SQLite ends it by itself after some errors.
+    pub fn is_in_transaction(&self) -> bool {
+        !self.connection.is_autocommit()
+    }
+
+    fn stopped(&self, error: &rusqlite::Error) -> Stopped {
+        if !is_interrupted(error) {
+            return Stopped::Failed(convert(error));
+        }
+        if self.budget.is_cancelled() { Stopped::Abandoned } else { Stopped::TooLong }
+    }
+}
+
+impl Connection for Session {
+    async fn query(
+        &self,
+        statement: &Statement,
+        args: Args<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        let mut prepared =
+            self.connection.prepare_cached(&statement.text).map_err(|error| self.stopped(&error))?;
+        bind(&mut prepared, statement, args)?;
+        let mut rows = prepared.raw_query();
+        while let Some(row) = rows.next().map_err(|error| self.stopped(&error))? {
+            if sink.row(&SqliteRow(row))? == Flow::Flush {
+                sink.flush().await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn execute(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
+        let mut prepared =
+            self.connection.prepare_cached(&statement.text).map_err(|error| convert(&error))?;
+        bind(&mut prepared, statement, args).map_err(|stopped| match stopped {
+            Stopped::Failed(error) => error,
+            _ => Error::new(treeql::error::Code::Internal, "Database error"),
+        })?;
+        let rows = prepared.raw_execute().map_err(|error| convert(&error))?;
+        Ok(Done { rows: rows as u64, key: self.connection.last_insert_rowid() })
+    }
+}

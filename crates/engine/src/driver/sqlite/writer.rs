@@ -1,0 +1,211 @@
+//! The writer: one thread that commits what has gathered in one transaction.
+
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use tokio::sync::oneshot;
+use treeql::error::{Code, Error};
+
+use crate::driver::connection::{Change, Outcome};
+use crate::driver::sqlite::connect::connect_writer;
+use crate::driver::sqlite::session::Session;
+
+/// limit: changes that wait for the writer.
+const QUEUE_MAX: usize = 4096;
+/// limit: changes of one transaction.
+const GROUP_MAX: usize = 1024;
+
+/// A change in the queue, with whoever waits for it.
+trait Pending: Send {
+    /// Runs it inside the open transaction; whether what it did is to stay.
+    fn run(&mut self, session: &Session) -> bool;
+    /// Whether it needs a place to roll back to.
+    fn is_batch(&self) -> bool;
+    /// Answers with what the last run said.
+    fn answer(self: Box<Self>);
+    /// Answers that it failed.
+    fn fail(self: Box<Self>, error: Error);
+}
+
+struct Waiting<C: Change> {
+    change: C,
+    result: Option<Result<C::Output, Error>>,
+    reply: oneshot::Sender<Result<C::Output, Error>>,
+}
+
+impl<C: Change> Pending for Waiting<C> {
+    fn run(&mut self, session: &Session) -> bool {
+        let (result, stays) = match at_once(self.change.run(session)) {
+            Ok(Outcome::Commit(output)) => (Ok(output), true),
+            Ok(Outcome::Rollback(output)) => (Ok(output), false),
+            Err(error) => (Err(error), false),
+        };
+        self.result = Some(result);
+        stays
+    }
+
+    fn is_batch(&self) -> bool {
+        self.change.is_batch()
+    }
+
+    fn answer(self: Box<Self>) {
+        let Some(result) = self.result else { return };
+        // Nobody to tell is no error: the client has gone, its change stays.
+        self.reply.send(result).ok();
+    }
+
+    fn fail(self: Box<Self>, error: Error) {
+        self.reply.send(Err(error)).ok();
+    }
+}
+
+/// The result of a future that never waits, as everything with a SQLite session.
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => unreachable!("a change waits for nothing but its session"),
+    }
+}
+
+/// The queue of the writer.
+pub struct Writer {
+    sender: Sender<Box<dyn Pending>>,
+}
+
+impl Writer {
+    /// Opens the file for writing and starts the thread. `is_there` says whether the file still is.
+    pub fn start(
+        path: &Path,
+        commits: Arc<AtomicU64>,
+        is_there: impl Fn() -> Result<(), Error> + Send + 'static,
+    ) -> rusqlite::Result<Writer> {
+        let (sender, receiver) = bounded(QUEUE_MAX);
+        let session = Session::new(connect_writer(path)?, Arc::clone(&commits))?;
+        let body = move || {
+            WriteLoop { session, commits }.run(&receiver, &is_there);
+        };
+        std::thread::Builder::new()
+            .name("rowcast-writer".to_owned())
+            .spawn(body)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+        Ok(Writer { sender })
+    }
+
+    /// Runs a change; answers when it is durable.
+    pub async fn change<C: Change>(&self, change: C) -> Result<C::Output, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.sender.try_send(Box::new(Waiting { change, result: None, reply })).map_err(|error| match error {
+            TrySendError::Full(_) => {
+                Error::new(Code::DatabaseUnavailable, format!("{QUEUE_MAX} writes are waiting; try again"))
+            }
+            TrySendError::Disconnected(_) => Error::new(Code::DatabaseUnavailable, "the writer has stopped"),
+        })?;
+        let lost = |_| Error::new(Code::Internal, "The writer failed; whether the change was made is not known");
+        answer.await.map_err(lost)?
+    }
+}
+
+struct WriteLoop {
+    session: Session,
+    commits: Arc<AtomicU64>,
+}
+
+impl WriteLoop {
+    /// speed: no timer gathers changes; what waits when the writer becomes free is one group (docs/performance.md).
+    fn run(&self, receiver: &Receiver<Box<dyn Pending>>, is_there: &dyn Fn() -> Result<(), Error>) {
+        while let Ok(first) = receiver.recv() {
+            let mut group = vec![first];
+            if let Err(error) = is_there().and_then(|()| self.session.control("BEGIN IMMEDIATE")) {
+                group.into_iter().for_each(|pending| pending.fail(error.clone()));
+                continue;
+            }
+            match self.fill(&mut group, receiver) {
+                Ok(()) => {
+                    self.commits.fetch_add(1, Ordering::Release);
+                    group.into_iter().for_each(Pending::answer);
+                }
+                Err(error) => self.one_by_one(group, &error),
+            }
+        }
+    }
+
+    /// Runs the first change and those that wait, and commits.
+    fn fill(
+        &self,
+        group: &mut Vec<Box<dyn Pending>>,
+        receiver: &Receiver<Box<dyn Pending>>,
+    ) -> Result<(), Error> {
+        let mut next = 0;
+        loop {
+            self.attempt(group[next].as_mut())?;
+            next += 1;
+            if group.len() == GROUP_MAX {
+                break;
+            }
+            match receiver.try_recv() {
+                Ok(pending) => group.push(pending),
+                Err(_empty) => break,
+            }
+        }
+        self.session.control("COMMIT")
+    }
+
+    /// Runs one change in the open transaction. A failed statement undoes itself; a batch goes back to its savepoint.
+    fn attempt(&self, pending: &mut dyn Pending) -> Result<(), Error> {
+        let is_batch = pending.is_batch();
+        if is_batch {
+            self.session.control("SAVEPOINT change")?;
+        }
+        let stays = pending.run(&self.session);
+        if !self.session.is_in_transaction() {
+            // SQLite gave up the whole transaction (disk full, out of memory): nobody's change is in it.
+            return Err(Error::new(Code::DatabaseUnavailable, "the transaction was lost; nothing was written"));
+        }
+        if is_batch {
+            if !stays {
+                self.session.control("ROLLBACK TO change")?;
+            }
+            self.session.control("RELEASE change")?;
+        }
+        Ok(())
+    }
+
+    /// A group that cannot be committed is undone and run again, each change for itself, so that nobody pays for a
+    /// neighbour.
+    fn one_by_one(&self, group: Vec<Box<dyn Pending>>, error: &Error) {
+        self.undo();
+        if group.len() == 1 {
+            group.into_iter().for_each(|pending| pending.fail(error.clone()));
+            return;
+        }
+        for mut pending in group {
+            let run = self
+                .session
+                .control("BEGIN IMMEDIATE")
+                .and_then(|()| self.attempt(pending.as_mut()))
+                .and_then(|()| self.session.control("COMMIT"));
+            match run {
+                Ok(()) => {
+                    self.commits.fetch_add(1, Ordering::Release);
+                    pending.answer();
+                }
+                Err(error) => {
+                    self.undo();
+                    pending.fail(error);
+                }
+            }
+        }
+    }
+
+    fn undo(&self) {
+        if self.session.is_in_transaction()
+            && let Err(error) = self.session.control("ROLLBACK")
+        {
+            tracing::error!(%error, "a transaction could not be rolled back");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Lists: small ones at once, all others beside, as a stream of bytes.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use treeql::encode::write_record;
+use treeql::error::{Code, Error};
+use treeql::mode::Mode;
+use treeql::plan::{ListPlan, Plan};
+use treeql::request::Values;
+use treeql::row::RowSet;
+use treeql::sql::Args;
+use treeql::value::Row;
+
+use crate::database::Snapshot;
+use crate::driver::{Chunks, Connection, Flow, Job, Out, Sink, Stopped, pipe};
+use crate::exec::join::join;
+use crate::exec::sinks::{First, Kept, Rows};
+
+/// limit: a list of at most so many rows is tried beside other requests.
+const INLINE_ROWS_MAX: i64 = 1000;
+/// limit: rows of a list that are kept while others are joined to them; then the next round begins.
+const ROUND_ROWS_MAX: usize = 128;
+
+/// The bytes of a list.
+pub enum Answer {
+    /// All of them.
+    Whole(Vec<u8>),
+    /// The first, and where the others come from.
+    Stream(Bytes, Chunks),
+}
+
+/// Answers a list. What may be long runs on a thread or a connection of its own and is streamed.
+pub async fn list(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>) -> Result<Answer, Error> {
+    let list = list_plan(plan);
+    let is_short = values.limit.is_some_and(|limit| limit <= INLINE_ROWS_MAX);
+    if is_short && !list.is_heavy() {
+        let session = snapshot.driver.session()?;
+        let mut out = Out::inline();
+        match write_list(&session, list, &values, snapshot.setting.mode, &mut out).await {
+            Ok(()) => return Ok(Answer::Whole(out.buffer)),
+            Err(Stopped::Failed(error)) => return Err(error),
+            Err(Stopped::TooLong | Stopped::Abandoned) => list.mark_heavy(),
+        }
+    }
+    stream(snapshot, plan, values).await
+}
+
+fn list_plan(plan: &Plan) -> &ListPlan {
+    match plan {
+        Plan::List(list) => list,
+        Plan::Read(_) | Plan::Write(_) => unreachable!("a list request has a list plan"),
+    }
+}
+
+/// Starts the list elsewhere and waits for its first bytes, so that an error at the start has its status.
+async fn stream(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>) -> Result<Answer, Error> {
+    let (out, mut chunks, cancelled) = pipe();
+    let job = ListJob { plan: Arc::clone(plan), values: values.into_owned(), mode: snapshot.setting.mode, out };
+    snapshot.driver.run(job, cancelled)?;
+    let ended = || Error::new(Code::DatabaseUnavailable, "the query ended without an answer; try again");
+    let first = chunks.next().await.ok_or_else(ended)??;
+    match chunks.try_next() {
+        Ok(None) => Ok(Answer::Whole(first.into())),
+        Ok(Some(next)) => {
+            let both = [first, next?].concat();
+            Ok(Answer::Stream(both.into(), chunks))
+        }
+        Err(()) => Ok(Answer::Stream(first, chunks)),
+    }
+}
+
+struct ListJob {
+    plan: Arc<Plan>,
+    values: Values<'static>,
+    mode: Mode,
+    out: Out,
+}
+
+impl Job for ListJob {
+    async fn run(mut self, connection: &impl Connection) {
+        let list = list_plan(&self.plan);
+        let result = write_list(connection, list, &self.values, self.mode, &mut self.out).await;
+        self.out.finish(result).await;
+    }
+}
+
+/// Writes `{"records":[…]}`, with the number of all matching rows if it was asked for.
+async fn write_list(
+    connection: &impl Connection,
+    list: &ListPlan,
+    values: &Values<'_>,
+    mode: Mode,
+    out: &mut Out,
+) -> Result<(), Stopped> {
+    out.buffer.extend_from_slice(b"{\"records\":[");
+    let args = Args::of(values, mode);
+    let select = &list.select;
+    if values.limit == Some(0) {
+        // compat: nothing is asked of the database, but the rows are counted (SPEC 8.4).
+    } else if select.joins.is_empty() {
+        connection.query(&select.statement, args, &mut Rows::new(out, select)).await?;
+    } else {
+        let kept = Kept::new(&select.layout);
+        let mut rounds = Rounds { connection, list, values, mode, kept, out, count: 0 };
+        connection.query(&select.statement, args, &mut rounds).await?;
+        rounds.flush().await?;
+    }
+    out.buffer.push(b']');
+    if let Some(count) = &list.count {
+        let mut first = First::default();
+        connection.query(count, args, &mut first).await?;
+        out.buffer.extend_from_slice(b",\"results\":");
+        out.buffer.extend_from_slice(first.number.unwrap_or(0).to_string().as_bytes());
+    }
+    out.buffer.push(b'}');
+    Ok(())
+}
+
+/// Rows that are kept until a round is full, joined, written and forgotten.
+struct Rounds<'a, C: Connection> {
+    connection: &'a C,
+    list: &'a ListPlan,
+    values: &'a Values<'a>,
+    mode: Mode,
+    kept: Kept<'a>,
+    out: &'a mut Out,
+    count: u64,
+}
+
+impl<C: Connection> Sink for Rounds<'_, C> {
+    fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
+        self.kept.row(row)?;
+        Ok(if self.kept.rows.len() >= ROUND_ROWS_MAX { Flow::Flush } else { Flow::More })
+    }
+
+    async fn flush(&mut self) -> Result<(), Stopped> {
+        let select = &self.list.select;
+        let rows: &mut RowSet = &mut self.kept.rows;
+        join(self.connection, &select.joins, rows, self.values, self.mode).await?;
+        for row in 0..rows.len() {
+            if self.count > 0 {
+                self.out.buffer.push(b',');
+            }
+            self.count += 1;
+            write_record(&mut self.out.buffer, &select.layout, rows, row);
+            if self.out.flow() == Flow::Flush {
+                self.out.flush().await?;
+            }
+        }
+        rows.clear();
+        Ok(())
+    }
+}

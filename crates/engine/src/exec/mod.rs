@@ -1,0 +1,11 @@
+//! Runs plans: rows to encoder, joins level by level, writes in one transaction.
+
+mod join;
+mod list;
+mod read;
+mod sinks;
+mod write;
+
+pub use list::{Answer, list};
+pub use read::{Found, read};
+pub use write::{Results, Step, write};

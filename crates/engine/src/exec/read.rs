@@ -1,0 +1,174 @@
+//! Single records by id: one, or several in the order of the ids.
+
+use std::sync::Arc;
+
+use treeql::encode::{write_record, write_row};
+use treeql::error::{Code, Error};
+use treeql::plan::{Plan, SelectPlan};
+use treeql::request::Values;
+use treeql::sql::Args;
+use treeql::value::Row;
+
+use crate::database::Snapshot;
+use crate::driver::{Connection, Flow, Job, Out, Sink, Stopped, pipe};
+use crate::exec::join::join;
+use crate::exec::sinks::Kept;
+
+/// A record or records, as JSON.
+pub type Found = Vec<u8>;
+
+/// limit: ids that are read beside other requests.
+const INLINE_IDS_MAX: usize = 100;
+
+/// Answers a read of the ids in `values`: an object, or an array with null for what is not there if `batch`.
+pub async fn read(
+    snapshot: &Arc<Snapshot>,
+    plan: &Arc<Plan>,
+    values: Values<'_>,
+    batch: bool,
+) -> Result<Found, Error> {
+    if values.ids.len() <= INLINE_IDS_MAX {
+        let session = snapshot.driver.session()?;
+        let mut out = Vec::with_capacity(256);
+        match write_ids(&session, select_plan(plan), &values, snapshot, batch, &mut out).await {
+            Ok(()) => return Ok(out),
+            Err(Stopped::Failed(error)) => return Err(error),
+            Err(Stopped::TooLong | Stopped::Abandoned) => {}
+        }
+    }
+    elsewhere(snapshot, plan, values, batch).await
+}
+
+fn select_plan(plan: &Plan) -> &SelectPlan {
+    match plan {
+        Plan::Read(select) => select,
+        Plan::List(_) | Plan::Write(_) => unreachable!("a read request has a read plan"),
+    }
+}
+
+async fn elsewhere(
+    snapshot: &Arc<Snapshot>,
+    plan: &Arc<Plan>,
+    values: Values<'_>,
+    batch: bool,
+) -> Result<Found, Error> {
+    let (out, mut chunks, cancelled) = pipe();
+    let (shared, plan) = (Arc::clone(snapshot), Arc::clone(plan));
+    let job = ReadJob { snapshot: shared, plan, values: values.into_owned(), batch, out };
+    snapshot.driver.run(job, cancelled)?;
+    let mut found = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        found.extend_from_slice(&chunk?);
+    }
+    Ok(found)
+}
+
+struct ReadJob {
+    snapshot: Arc<Snapshot>,
+    plan: Arc<Plan>,
+    values: Values<'static>,
+    batch: bool,
+    out: Out,
+}
+
+impl Job for ReadJob {
+    async fn run(mut self, connection: &impl Connection) {
+        let select = select_plan(&self.plan);
+        let buffer = &mut self.out.buffer;
+        let result = write_ids(connection, select, &self.values, &self.snapshot, self.batch, buffer).await;
+        self.out.finish(result).await;
+    }
+}
+
+async fn write_ids(
+    connection: &impl Connection,
+    select: &SelectPlan,
+    values: &Values<'_>,
+    snapshot: &Snapshot,
+    batch: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), Stopped> {
+    if select.joins.is_empty() {
+        return write_plain(connection, select, values, snapshot, batch, out).await;
+    }
+    let mut kept = Kept::new(&select.layout);
+    let mut places = Vec::with_capacity(values.ids.len());
+    for id in 0..values.ids.len() {
+        let before = kept.rows.len();
+        let args = Args { id, ..Args::of(values, snapshot.setting.mode) };
+        connection.query(&select.statement, args, &mut kept).await?;
+        // compat: where the first column of a composite key is the key, the first row counts (SPEC: composite-key).
+        places.push((kept.rows.len() > before).then_some(before));
+    }
+    join(connection, &select.joins, &mut kept.rows, values, snapshot.setting.mode).await?;
+    for (id, place) in places.into_iter().enumerate() {
+        separate(out, batch, id);
+        match place {
+            Some(row) => write_record(out, &select.layout, &kept.rows, row),
+            None => missing(values, batch, id, out)?,
+        }
+    }
+    if batch {
+        out.push(b']');
+    }
+    Ok(())
+}
+
+async fn write_plain(
+    connection: &impl Connection,
+    select: &SelectPlan,
+    values: &Values<'_>,
+    snapshot: &Snapshot,
+    batch: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), Stopped> {
+    for id in 0..values.ids.len() {
+        separate(out, batch, id);
+        let args = Args { id, ..Args::of(values, snapshot.setting.mode) };
+        let mut one = One { out, select, is_found: false };
+        connection.query(&select.statement, args, &mut one).await?;
+        if !one.is_found {
+            missing(values, batch, id, out)?;
+        }
+    }
+    if batch {
+        out.push(b']');
+    }
+    Ok(())
+}
+
+fn separate(out: &mut Vec<u8>, batch: bool, id: usize) {
+    if batch {
+        out.push(if id == 0 { b'[' } else { b',' });
+    }
+}
+
+/// A missing record is null among several, and an error alone (SPEC 7.2).
+fn missing(values: &Values<'_>, batch: bool, id: usize, out: &mut Vec<u8>) -> Result<(), Stopped> {
+    if batch {
+        out.extend_from_slice(b"null");
+        return Ok(());
+    }
+    Err(Stopped::Failed(Error::new(Code::RecordNotFound, values.ids[id].as_ref())))
+}
+
+/// The first row, written at once.
+struct One<'a> {
+    out: &'a mut Vec<u8>,
+    select: &'a SelectPlan,
+    is_found: bool,
+}
+
+impl Sink for One<'_> {
+    fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
+        if !self.is_found {
+            self.is_found = true;
+            write_row(self.out, &self.select.layout, row);
+        }
+        Ok(Flow::More)
+    }
+
+    async fn flush(&mut self) -> Result<(), Stopped> {
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! Sinks: what is done with rows as they arrive.
+
+use treeql::encode::{push_row, write_row};
+use treeql::error::{Code, Error};
+use treeql::plan::SelectPlan;
+use treeql::row::{Joined, Key, Layout, RowSet};
+use treeql::value::{Row, ValueRef};
+
+use crate::driver::{Flow, Out, Sink, Stopped};
+
+/// limit: bytes of the rows that are joined to one round of rows; they are kept until the round is written.
+const JOINED_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// Rows written one after the other, with commas between.
+pub struct Rows<'a> {
+    /// Where they are written.
+    pub out: &'a mut Out,
+    /// What their cells are.
+    pub layout: &'a Layout,
+    /// How many have been written.
+    pub count: u64,
+}
+
+impl<'a> Rows<'a> {
+    /// A sink for the rows of `plan`.
+    pub fn new(out: &'a mut Out, plan: &'a SelectPlan) -> Rows<'a> {
+        Rows { out, layout: &plan.layout, count: 0 }
+    }
+}
+
+impl Sink for Rows<'_> {
+    fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
+        if self.count > 0 {
+            self.out.buffer.push(b',');
+        }
+        self.count += 1;
+        write_row(&mut self.out.buffer, self.layout, row);
+        Ok(self.out.flow())
+    }
+
+    async fn flush(&mut self) -> Result<(), Stopped> {
+        self.out.flush().await
+    }
+}
+
+/// Rows kept for joining.
+pub struct Kept<'a> {
+    /// The rows.
+    pub rows: RowSet,
+    /// What their cells are.
+    pub layout: &'a Layout,
+}
+
+impl<'a> Kept<'a> {
+    /// No rows yet.
+    pub fn new(layout: &'a Layout) -> Kept<'a> {
+        Kept { rows: RowSet::new(layout.cells.len(), layout.links.len()), layout }
+    }
+}
+
+impl Sink for Kept<'_> {
+    fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
+        push_row(&mut self.rows, self.layout, row);
+        Ok(Flow::More)
+    }
+
+    async fn flush(&mut self) -> Result<(), Stopped> {
+        Ok(())
+    }
+}
+
+/// Joined rows, grouped by the key of the row they belong to.
+pub struct Grouped<'a> {
+    /// The rows and their groups.
+    pub joined: Joined,
+    /// What their cells are; the first link is the key.
+    pub layout: &'a Layout,
+}
+
+impl<'a> Grouped<'a> {
+    /// No rows yet.
+    pub fn new(layout: &'a Layout, parent_link: usize) -> Grouped<'a> {
+        let rows = RowSet::new(layout.cells.len(), layout.links.len());
+        Grouped { joined: Joined { parent_link, rows, groups: Default::default() }, layout }
+    }
+}
+
+impl Sink for Grouped<'_> {
+    fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
+        let Some(key) = Key::of(row.get(0)) else { return Ok(Flow::More) };
+        self.joined.groups.entry(key).or_default().push(self.joined.rows.len());
+        push_row(&mut self.joined.rows, self.layout, row);
+        if self.joined.rows.bytes.len() > JOINED_BYTES_MAX {
+            let sentence = format!(
+                "more than {} MiB are joined to the records; ask for fewer with size, or fewer columns with include",
+                JOINED_BYTES_MAX >> 20
+            );
+            return Err(Stopped::Failed(Error::new(Code::TooLarge, sentence)));
+        }
+        Ok(Flow::More)
+    }
+
+    async fn flush(&mut self) -> Result<(), Stopped> {
+        Ok(())
+    }
+}
+
+/// The first cell of the first row.
+#[derive(Default)]
+pub struct First {
+    /// It as a whole number, for counts.
+    pub number: Option<i64>,
+    /// It as JSON of a number or a string, for keys.
+    pub json: Option<Vec<u8>>,
+    /// Whether a number in text is to be written as a number.
+    pub is_number: bool,
+}
+
+impl Sink for First {
+    fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
+        let mut json = Vec::new();
+        match row.get(0) {
+            ValueRef::Int(int) => {
+                self.number = Some(int);
+                json.extend_from_slice(int.to_string().as_bytes());
+            }
+            ValueRef::Text(text) | ValueRef::Number(text) => {
+                self.number = text.parse().ok();
+                match self.number {
+                    Some(number) if self.is_number => json.extend_from_slice(number.to_string().as_bytes()),
+                    _ => treeql::encode::write_string(&mut json, text),
+                }
+            }
+            ValueRef::Bool(truth) => json.extend_from_slice(if truth { b"true" } else { b"false" }),
+            ValueRef::Float(float) => treeql::encode::write_double(&mut json, float),
+            ValueRef::Bytes(bytes) => {
+                treeql::encode::write_string(&mut json, &String::from_utf8_lossy(bytes));
+            }
+            ValueRef::Null => json.extend_from_slice(b"null"),
+        }
+        self.json.get_or_insert(json);
+        Ok(Flow::More)
+    }
+
+    async fn flush(&mut self) -> Result<(), Stopped> {
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! Writes: every record of a request in one transaction, each with its own result.
+
+use std::sync::Arc;
+
+use treeql::error::Error;
+use treeql::mode::Mode;
+use treeql::plan::{Key, Plan, WritePlan};
+use treeql::request::Values;
+use treeql::sql::Args;
+use treeql::value::Value;
+
+use crate::database::Snapshot;
+use crate::driver::{Change, Connection, Outcome, Stopped};
+use crate::exec::sinks::First;
+
+/// One record of a write.
+pub struct Step {
+    /// How it is written.
+    pub plan: Arc<Plan>,
+    /// Its members, converted.
+    pub cells: Vec<Value>,
+    /// The key the caller sent, as JSON, which a create answers with.
+    pub sent_key: Option<Vec<u8>>,
+    /// Whether this is a create, which answers with the key.
+    pub is_create: bool,
+}
+
+/// The results of the records as JSON, in their order. In a batch all are attempted, and if one failed all are undone.
+pub type Results = Vec<Result<Vec<u8>, Error>>;
+
+/// Runs the steps in one transaction; step `n` is about id `n` of `values`.
+pub async fn write(
+    snapshot: &Snapshot,
+    steps: Vec<Step>,
+    values: Values<'_>,
+    batch: bool,
+) -> Result<Results, Error> {
+    let work = Work { steps, values: values.into_owned(), batch, mode: snapshot.setting.mode };
+    if work.changes_nothing() {
+        return Ok(work.steps.iter().map(|_| Ok(b"0".to_vec())).collect());
+    }
+    snapshot.driver.change(work).await
+}
+
+struct Work {
+    steps: Vec<Step>,
+    values: Values<'static>,
+    batch: bool,
+    mode: Mode,
+}
+
+impl Work {
+    /// compat: an update without columns does not touch the database, and answers 0 (SPEC 7.4).
+    fn changes_nothing(&self) -> bool {
+        self.steps.iter().all(|step| write_plan(&step.plan).statement.is_none())
+    }
+
+    async fn step(&self, connection: &impl Connection, index: usize) -> Result<Vec<u8>, Error> {
+        let step = &self.steps[index];
+        let plan = write_plan(&step.plan);
+        let Some(statement) = &plan.statement else { return Ok(b"0".to_vec()) };
+        let args = Args { id: index, cells: &step.cells, ..Args::of(&self.values, self.mode) };
+        if plan.returns_key {
+            let mut first = First { is_number: plan.key_is_number, ..First::default() };
+            connection.query(statement, args, &mut first).await.map_err(failed)?;
+            return Ok(first.json.unwrap_or_else(|| b"null".to_vec()));
+        }
+        let done = connection.execute(statement, args).await?;
+        if !step.is_create {
+            return Ok(done.rows.to_string().into_bytes());
+        }
+        match (plan.key, &step.sent_key) {
+            (Key::Sent(_), Some(key)) => Ok(key.clone()),
+            _ => Ok(done.key.to_string().into_bytes()),
+        }
+    }
+}
+
+fn failed(stopped: Stopped) -> Error {
+    match stopped {
+        Stopped::Failed(error) => error,
+        Stopped::TooLong | Stopped::Abandoned => {
+            Error::new(treeql::error::Code::DatabaseTimeout, "the statement was interrupted")
+        }
+    }
+}
+
+fn write_plan(plan: &Plan) -> &WritePlan {
+    match plan {
+        Plan::Write(write) => write,
+        Plan::List(_) | Plan::Read(_) => unreachable!("a write request has a write plan"),
+    }
+}
+
+impl Change for Work {
+    type Output = Results;
+
+    fn is_batch(&self) -> bool {
+        self.batch
+    }
+
+    async fn run(&mut self, connection: &impl Connection) -> Result<Outcome<Results>, Error> {
+        let mut results = Vec::with_capacity(self.steps.len());
+        for index in 0..self.steps.len() {
+            results.push(self.step(connection, index).await);
+        }
+        let all_fine = results.iter().all(Result::is_ok);
+        Ok(if all_fine { Outcome::Commit(results) } else { Outcome::Rollback(results) })
+    }
+}

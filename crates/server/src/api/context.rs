@@ -1,0 +1,39 @@
+//! Context: what every handler is given.
+
+use std::sync::Arc;
+
+use engine::database::Snapshot;
+use treeql::mode::Mode;
+use treeql::policy::Policy;
+
+use crate::http::Head;
+
+/// Bounds of requests; each is a setting of the same name under `limits`.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of a body.
+    pub body_bytes: u64,
+    /// Records in a body.
+    pub batch_rows: usize,
+    /// Ids in a path.
+    pub ids: usize,
+}
+
+/// What every handler is given.
+pub struct Context<'a> {
+    /// The request without its body.
+    pub head: &'a Head,
+    /// The database at this moment.
+    pub snapshot: Arc<Snapshot>,
+    /// What the caller may see and do.
+    pub policy: &'a Policy,
+    /// Bounds.
+    pub limits: Limits,
+}
+
+impl Context<'_> {
+    /// How forgiving the protocol is.
+    pub fn mode(&self) -> Mode {
+        self.snapshot.setting.mode
+    }
+}

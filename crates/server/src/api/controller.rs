@@ -1,0 +1,24 @@
+//! Controller: a group of paths that can be switched on and off.
+
+/// A group of paths, by the name that the reference gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Controller {
+    /// `/records`.
+    Records,
+    /// `/status`.
+    Status,
+}
+
+const ALL: [(&str, Controller); 2] = [("records", Controller::Records), ("status", Controller::Status)];
+
+impl Controller {
+    /// The group called `name`.
+    pub fn parse(name: &str) -> Option<Controller> {
+        ALL.iter().find(|(known, _)| *known == name).map(|(_, controller)| *controller)
+    }
+
+    /// The names of all groups.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        ALL.iter().map(|(name, _)| *name)
+    }
+}

@@ -1,0 +1,12 @@
+//! The API: which path and method is answered by what.
+
+mod context;
+mod controller;
+mod records;
+mod root;
+mod route;
+mod status;
+
+pub use context::{Context, Limits};
+pub use controller::Controller;
+pub use route::route;

@@ -1,0 +1,193 @@
+//! `/records`: list, read, create, update, increment and delete (SPEC 7).
+
+use std::borrow::Cow;
+
+use engine::exec::{self, Answer, Step};
+use http::{Method, StatusCode, header};
+use treeql::encode::{write_error, write_string};
+use treeql::error::{Code, Error};
+use treeql::plan::{Key, Plan};
+use treeql::record::prepare;
+use treeql::request::{Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, parse_query};
+
+use crate::api::context::Context;
+use crate::http::{Body, Incoming, Response};
+
+/// limit: members of a record; more columns than any of the databases allows.
+const MEMBERS_MAX: usize = 4096;
+
+/// `GET /records/{table}`.
+pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
+    let mut values = Values::default();
+    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)?;
+    let mut request = Request::new(Operation::List, table);
+    request.query = parsed.query;
+    request.counted = parsed.counted;
+    if let Some(max) = context.policy.rows_max {
+        values.limit = Some(values.limit.map_or(max, |limit| limit.min(max)));
+    }
+    request.window = match (values.limit, values.offset) {
+        (None, _) => Window::All,
+        (Some(_), 0) => Window::Limit,
+        (Some(_), _) => Window::LimitOffset,
+    };
+    let plan = context.snapshot.plan(&request, context.policy)?;
+    match exec::list(&context.snapshot, &plan, values).await? {
+        Answer::Whole(document) => Ok(Response::json(document)),
+        Answer::Stream(first, rest) => Ok(Response::stream(first, rest)),
+    }
+}
+
+/// `GET /records/{table}/{id}`, or several ids with commas between.
+pub async fn read(context: &Context<'_>, table: &str, ids: &str) -> Result<Response, Error> {
+    let mut values = Values::default();
+    let batch = put_ids(context, &mut values, ids)?;
+    let mut request = Request::new(Operation::Read, table);
+    request.query = query(context, table)?;
+    let plan = context.snapshot.plan(&request, context.policy)?;
+    exec::read(&context.snapshot, &plan, values, batch).await.map(Response::json)
+}
+
+/// `POST /records/{table}`.
+pub async fn create(context: &Context<'_>, body: Incoming, table: &str) -> Result<Response, Error> {
+    write(context, body, Operation::Create, table, None).await
+}
+
+/// `PUT` and `PATCH /records/{table}/{id}`.
+pub async fn change(
+    context: &Context<'_>,
+    body: Incoming,
+    operation: Operation,
+    table: &str,
+    ids: &str,
+) -> Result<Response, Error> {
+    write(context, body, operation, table, Some(ids)).await
+}
+
+/// `DELETE /records/{table}/{id}`.
+pub async fn delete(context: &Context<'_>, table: &str, ids: &str) -> Result<Response, Error> {
+    let mut values = Values::default();
+    let batch = put_ids(context, &mut values, ids)?;
+    let plan = context.snapshot.plan(&Request::new(Operation::Delete, table), context.policy)?;
+    let step = |_: &Cow<'_, str>| Step { plan: plan.clone(), cells: Vec::new(), sent_key: None, is_create: false };
+    let steps = values.ids.iter().map(step).collect();
+    let results = exec::write(&context.snapshot, steps, values, batch).await?;
+    answer(results, batch)
+}
+
+/// Include, exclude and joins; the filters of a query have no meaning for single records (SPEC 7.2).
+fn query<'a>(context: &'a Context<'_>, table: &str) -> Result<Query<'a>, Error> {
+    let mut values = Values::default();
+    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)?;
+    // What is ignored must not be part of the shape: it would only make more plans.
+    Ok(Query { filters: Default::default(), orders: Default::default(), ..parsed.query })
+}
+
+/// Puts the ids of a path segment into the values; whether there is a comma, which makes it a batch.
+fn put_ids<'a>(context: &Context<'_>, values: &mut Values<'a>, ids: &'a str) -> Result<bool, Error> {
+    let max = context.limits.ids;
+    values.ids = ids.split(',').map(Cow::Borrowed).collect();
+    if values.ids.len() > max {
+        let sentence = format!("{} ids in the path; one request may have {max} (limits.ids)", values.ids.len());
+        return Err(Error::new(Code::TooLarge, sentence));
+    }
+    Ok(values.ids.len() > 1)
+}
+
+/// The checks in the order of SPEC 5: table, key and view; then the body; then the number of ids.
+async fn write(
+    context: &Context<'_>,
+    body: Incoming,
+    operation: Operation,
+    table: &str,
+    ids: Option<&str>,
+) -> Result<Response, Error> {
+    context.snapshot.plan(&Request::new(operation, table), context.policy)?;
+    let body = body.read(context.limits.body_bytes).await?;
+    let is_form = *context.head.method() == Method::POST && is_form(context);
+    let batch = RecordBatch::parse(&body, is_form, context.limits.batch_rows)?;
+    let mut values = Values::default();
+    if let Some(ids) = ids {
+        put_ids(context, &mut values, ids)?;
+        if values.ids.len() != batch.records.len() {
+            return Err(Error::new(Code::ArgumentCountMismatch, ids));
+        }
+    }
+    let query = query(context, table)?;
+    let mut steps = Vec::with_capacity(batch.records.len());
+    for (index, record) in batch.records.iter().enumerate() {
+        let id = values.ids.get(index).map(Cow::as_ref);
+        steps.push(step(context, operation, table, &query, id, record)?);
+    }
+    let results = exec::write(&context.snapshot, steps, values, batch.batch).await?;
+    answer(results, batch.batch)
+}
+
+fn is_form(context: &Context<'_>) -> bool {
+    let kind = context.head.header(header::CONTENT_TYPE).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+}
+
+/// Plans one record and converts its members.
+fn step(
+    context: &Context<'_>,
+    operation: Operation,
+    table: &str,
+    query: &Query<'_>,
+    id: Option<&str>,
+    record: &Record<'_>,
+) -> Result<Step, Error> {
+    if record.len() > MEMBERS_MAX {
+        let sentence = format!("{} members in a record; it may have {MEMBERS_MAX}", record.len());
+        return Err(Error::new(Code::TooLarge, sentence));
+    }
+    let mut request = Request::new(operation, table);
+    request.query = query.clone();
+    request.members = record.iter().map(|(name, _)| Cow::Borrowed(name.as_ref())).collect();
+    let snapshot = &context.snapshot;
+    let plan = snapshot.plan(&request, context.policy)?;
+    let Plan::Write(written) = &*plan else { unreachable!("a write request has a write plan") };
+    let definition = snapshot.schema.table(written.table);
+    let cells = prepare(operation, definition, id, record, snapshot.setting.dialect, context.mode())?;
+    let sent_key = match written.key {
+        Key::Sent(place) => key_as_sent(&record[place].1),
+        Key::Generated => None,
+    };
+    Ok(Step { plan, cells, sent_key, is_create: operation == Operation::Create })
+}
+
+/// compat: a key that the caller sent is answered as it was sent (SPEC 7.3).
+fn key_as_sent(cell: &Cell<'_>) -> Option<Vec<u8>> {
+    let mut document = Vec::new();
+    match cell {
+        Cell::Null => return None,
+        Cell::Bool(truth) => document.extend_from_slice(if *truth { b"true" } else { b"false" }),
+        Cell::Number(text) | Cell::Json(text) => document.extend_from_slice(text.as_bytes()),
+        Cell::Text(text) => write_string(&mut document, text),
+    }
+    Some(document)
+}
+
+/// One result, or all; if one of a batch failed, 424 with what each would have been (SPEC 12).
+fn answer(results: exec::Results, batch: bool) -> Result<Response, Error> {
+    if !batch {
+        let only = results.into_iter().next();
+        return only.unwrap_or_else(|| Ok(b"null".to_vec())).map(Response::json);
+    }
+    let has_failed = results.iter().any(Result::is_err);
+    let mut document = vec![b'['];
+    for (index, result) in results.iter().enumerate() {
+        if index > 0 {
+            document.push(b',');
+        }
+        match result {
+            Err(error) => write_error(&mut document, error),
+            Ok(_) if has_failed => write_error(&mut document, &Error::new(Code::Success, "")),
+            Ok(value) => document.extend_from_slice(value),
+        }
+    }
+    document.push(b']');
+    let status = if has_failed { StatusCode::FAILED_DEPENDENCY } else { StatusCode::OK };
+    Ok(Response::with_status(status, Body::Whole(document.into())))
+}

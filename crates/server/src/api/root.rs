@@ -1,0 +1,36 @@
+//! `/`: what is here, for whoever comes by without knowing.
+
+use serde_json::json;
+use treeql::error::Error;
+use treeql::request::Operation;
+use treeql::schema::TableKind;
+
+use crate::api::context::Context;
+use crate::api::controller::Controller;
+use crate::http::Response;
+
+/// `GET /`: the tables with their addresses, and where to read on.
+pub fn overview(context: &Context<'_>, controllers: &[Controller]) -> Result<Response, Error> {
+    let tables: Vec<_> = context
+        .snapshot
+        .schema
+        .tables()
+        .filter(|(_, table)| context.policy.shows_table(Operation::List, table))
+        .filter(|_| controllers.contains(&Controller::Records))
+        .map(|(_, table)| {
+            json!({
+                "name": table.alias,
+                "type": if table.kind == TableKind::View { "view" } else { "table" },
+                "records": format!("/records/{}", table.alias),
+            })
+        })
+        .collect();
+    let document = json!({
+        "name": "Rowcast",
+        "version": env!("CARGO_PKG_VERSION"),
+        "protocol": "TreeQL (php-crud-api)",
+        "tables": tables,
+        "try": "GET /records/{table}?filter={column},eq,{value}&order={column},desc&size=10",
+    });
+    Ok(Response::json(document.to_string()))
+}

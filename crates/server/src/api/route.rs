@@ -1,0 +1,42 @@
+//! route(): the whole API in one match.
+
+use std::borrow::Cow;
+
+use http::Method;
+use treeql::error::{Code, Error};
+use treeql::request::{Operation, decode_path};
+
+use crate::api::context::Context;
+use crate::api::controller::Controller;
+use crate::api::{records, root, status};
+use crate::http::{Incoming, Response};
+
+/// Answers a request, or says that there is no such route: 1000, as there is no 405 in the protocol (SPEC 2.3).
+pub async fn route(
+    context: &Context<'_>,
+    body: Incoming,
+    path: &str,
+    controllers: &[Controller],
+) -> Result<Response, Error> {
+    let not_found = || Error::new(Code::RouteNotFound, path);
+    let segments = decode_path(path).ok_or_else(not_found)?;
+    let segments: Vec<&str> = segments.iter().map(Cow::as_ref).collect();
+    let method = context.head.method().clone();
+    let has = |controller: Controller| controllers.contains(&controller);
+    match (&method, segments.as_slice()) {
+        (&Method::GET, []) => root::overview(context, controllers),
+        (_, ["records", rest @ ..]) if has(Controller::Records) => match (&method, rest) {
+            (&Method::GET, [table]) => records::list(context, table).await,
+            (&Method::POST, [table]) => records::create(context, body, table).await,
+            (&Method::GET, [table, ids]) => records::read(context, table, ids).await,
+            (&Method::PUT, [table, ids]) => records::change(context, body, Operation::Update, table, ids).await,
+            (&Method::PATCH, [table, ids]) => {
+                records::change(context, body, Operation::Increment, table, ids).await
+            }
+            (&Method::DELETE, [table, ids]) => records::delete(context, table, ids).await,
+            _ => Err(not_found()),
+        },
+        (&Method::GET, ["status", "ping"]) if has(Controller::Status) => status::ping(context).await,
+        _ => Err(not_found()),
+    }
+}

@@ -1,0 +1,169 @@
+//! The command line: what can be said, and what each command does.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::{Args, Parser, Subcommand};
+use toml::Value;
+
+use crate::config::{Config, Sources};
+use crate::demo;
+use crate::serve::serve;
+
+const EXAMPLES: &str = "Examples:
+  rowcast demo                                serve a sample blog, to try things out
+  rowcast serve shop.db                       every table of shop.db at http://127.0.0.1:8080/records/TABLE
+  rowcast serve shop.db --listen 0.0.0.0:80   for the whole network (read docs/guide first)
+  rowcast serve --config rowcast.toml         with everything in a file
+
+Settings are taken from flags, then from ROWCAST_… variables, then from the file, then from the defaults.
+docs/configuration.md lists them all.";
+
+/// A fast REST API in front of the SQL database you already have.
+#[derive(Parser)]
+#[command(name = "rowcast", version, after_help = EXAMPLES, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve a database
+    #[command(after_help = EXAMPLES)]
+    Serve(ServeArgs),
+    /// Write a sample blog database and serve it
+    Demo(DemoArgs),
+    /// Check a configuration without serving it
+    Check(ServeArgs),
+}
+
+#[derive(Args)]
+struct ServeArgs {
+    /// A SQLite file: shop.db or sqlite:shop.db
+    database: Option<String>,
+    /// Read settings from this TOML file
+    #[arg(long, short, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+#[derive(Args)]
+struct DemoArgs {
+    /// Where to write blog.db (default: a temporary directory that is removed at the end)
+    directory: Option<PathBuf>,
+    /// Write the database and stop
+    #[arg(long)]
+    no_serve: bool,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+#[derive(Args)]
+struct Settings {
+    /// Address and port to listen on [default: 127.0.0.1:8080]
+    #[arg(long, short, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    /// Number of worker threads [default: one per core]
+    #[arg(long, value_name = "N")]
+    workers: Option<i64>,
+    /// Be as lenient as php-crud-api with input that is not understood
+    #[arg(long)]
+    lenient: bool,
+    /// How log lines look
+    #[arg(long, value_name = "human|json")]
+    log_format: Option<String>,
+    /// Log a line for each request
+    #[arg(long)]
+    log_requests: bool,
+    /// Any other setting, for example --set limits.bodyBytes=1000000
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+/// Runs the program. Errors are one sentence on standard error, and exit code 1.
+pub fn run() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Serve(args) => run_serve(args),
+        Command::Demo(args) => run_demo(args),
+        Command::Check(args) => run_check(args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            writeln!(std::io::stderr(), "rowcast: {error:#}").ok();
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_serve(args: ServeArgs) -> anyhow::Result<()> {
+    serve(load(args)?)
+}
+
+fn run_check(args: ServeArgs) -> anyhow::Result<()> {
+    let config = load(args)?;
+    config.open().map_err(anyhow::Error::msg)?;
+    writeln!(std::io::stdout(), "The configuration is fine.")?;
+    Ok(())
+}
+
+fn load(args: ServeArgs) -> anyhow::Result<Config> {
+    let flags = flags(args.settings, args.database)?;
+    Config::load(&Sources { flags, file: args.config, environment: std::env::vars_os().collect() })
+}
+
+fn run_demo(args: DemoArgs) -> anyhow::Result<()> {
+    // The guard removes the directory when the server has stopped.
+    let (directory, _guard) = match args.directory {
+        Some(directory) => (directory, None),
+        None => {
+            let guard = tempfile::Builder::new()
+                .prefix("rowcast-demo-")
+                .tempdir()
+                .context("no temporary directory for the sample; give one: rowcast demo DIRECTORY")?;
+            (guard.path().to_owned(), Some(guard))
+        }
+    };
+    let file = demo::write(&directory, &mut progress())?;
+    if args.no_serve {
+        writeln!(std::io::stdout(), "{}", file.display())?;
+        return Ok(());
+    }
+    let flags = flags(args.settings, Some(file.display().to_string()))?;
+    let sources = Sources { flags, file: None, environment: std::env::vars_os().collect() };
+    serve(Config::load(&sources)?)
+}
+
+/// A line that counts rows, rewritten in place on a terminal and left out elsewhere.
+fn progress() -> impl FnMut(&str, u64, u64) {
+    let is_terminal = std::io::stderr().is_terminal();
+    move |table: &str, rows: u64, total: u64| {
+        if is_terminal {
+            let end = if rows == total { "\n" } else { "" };
+            write!(std::io::stderr(), "\rWriting {table}: {rows} of {total} rows{end}").ok();
+        }
+    }
+}
+
+fn flags(settings: Settings, database: Option<String>) -> anyhow::Result<Vec<(String, Value)>> {
+    let mut flags: Vec<(String, Value)> = Vec::new();
+    for pair in &settings.set {
+        let Some((key, value)) = pair.split_once('=') else {
+            bail!("--set {pair} is not of the form KEY=VALUE, for example --set limits.bodyBytes=1000000");
+        };
+        flags.push((key.to_owned(), Value::String(value.to_owned())));
+    }
+    let mut put = |key: &str, value: Option<Value>| flags.extend(value.map(|value| (key.to_owned(), value)));
+    put("database", database.map(Value::String));
+    put("listen", settings.listen.map(Value::String));
+    put("workers", settings.workers.map(Value::Integer));
+    put("strict", settings.lenient.then_some(Value::Boolean(false)));
+    put("log.format", settings.log_format.map(Value::String));
+    put("log.requests", settings.log_requests.then_some(Value::Boolean(true)));
+    Ok(flags)
+}
+

@@ -1,0 +1,120 @@
+//! Config: settings that have been checked, in the types that the parts take.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use engine::database::{self, Database};
+use engine::driver::Address;
+use treeql::mode::Mode;
+use treeql::nearest::nearest;
+use treeql::policy::Policy;
+use treeql::schema::{Mapping, Publication};
+
+use crate::api::{Controller, Limits};
+use crate::config::options::Options;
+use crate::config::sources::Sources;
+use crate::log;
+
+/// Everything the server needs to know, checked.
+#[derive(Debug)]
+pub struct Config {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Number of worker threads.
+    pub workers: usize,
+    /// The database.
+    pub database: database::Options,
+    /// Path prefix of the API, without a slash at the end.
+    pub base_path: String,
+    /// Groups of paths that exist.
+    pub controllers: Vec<Controller>,
+    /// Bounds of requests.
+    pub limits: Limits,
+    /// What everyone may do.
+    pub policy: Policy,
+    /// What is logged.
+    pub log: log::Options,
+    /// How long requests in flight have to end.
+    pub drain: Duration,
+}
+
+impl Config {
+    /// Puts the sources together and checks them. Errors say what to change.
+    pub fn load(sources: &Sources) -> anyhow::Result<Config> {
+        let options = sources.options()?;
+        let default_workers = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let workers = if options.workers == 0 { default_workers() } else { usize::from(options.workers) };
+        Ok(Config {
+            listen: listen(&options.listen.0)?,
+            workers,
+            database: database_options(&options)?,
+            base_path: base_path(&options.base_path)?,
+            controllers: controllers(&options.controllers.0)?,
+            limits: Limits {
+                body_bytes: options.limits.body_bytes,
+                batch_rows: options.limits.batch_rows,
+                ids: options.limits.ids,
+            },
+            policy: Policy {
+                join_depth_max: options.limits.join_depth,
+                join_tables_max: options.limits.join_tables,
+                rows_max: (options.limits.list_rows > 0).then_some(options.limits.list_rows),
+                ..Policy::default()
+            },
+            log: log::Options::parse(&options.log.format, &options.log.level, options.log.requests)
+                .map_err(anyhow::Error::msg)?,
+            drain: Duration::from_secs(options.limits.drain_seconds),
+        })
+    }
+
+    /// Opens the database. The error is a sentence for the operator.
+    pub fn open(&self) -> Result<Arc<Database>, String> {
+        Database::open(self.database.clone())
+    }
+}
+
+fn listen(text: &str) -> anyhow::Result<SocketAddr> {
+    text.to_socket_addrs()
+        .ok()
+        .and_then(|mut found| found.next())
+        .with_context(|| format!("listen is '{text}', but takes an address and a port, for example 127.0.0.1:8080"))
+}
+
+fn database_options(options: &Options) -> anyhow::Result<database::Options> {
+    let address = Address::parse(&options.database).map_err(anyhow::Error::msg)?;
+    let mapping = Mapping::parse(&options.mapping).map_err(|error| anyhow::anyhow!("mapping: {error}"))?;
+    let tables = match options.tables.0.trim() {
+        "" | "all" => Vec::new(),
+        list => list.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect(),
+    };
+    Ok(database::Options {
+        address,
+        publication: Publication { mapping, tables, first_of_composite_key: false },
+        mode: if options.strict.0 { Mode::Strict } else { Mode::Lenient },
+        srid: options.geometry_srid.0,
+    })
+}
+
+fn base_path(text: &str) -> anyhow::Result<String> {
+    let trimmed = text.trim_end_matches('/');
+    if !trimmed.is_empty() && !trimmed.starts_with('/') {
+        bail!("basePath is '{text}', but begins with a slash, for example /api");
+    }
+    Ok(trimmed.to_owned())
+}
+
+fn controllers(text: &str) -> anyhow::Result<Vec<Controller>> {
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    names
+        .map(|name| {
+            Controller::parse(name).with_context(|| {
+                let hint = nearest(name, Controller::names())
+                    .map_or_else(String::new, |near| format!(", did you mean '{near}'?"));
+                let all: Vec<&str> = Controller::names().collect();
+                format!("controllers: unknown '{name}'{hint}; there are {}", all.join(", "))
+            })
+        })
+        .collect()
+}

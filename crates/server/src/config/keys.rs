@@ -1,0 +1,91 @@
+//! The keys of the configuration, read off the types: path, kind and description of each.
+
+use serde_json::Value as Json;
+
+use crate::config::options::Options;
+
+/// What kind of value a key takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text.
+    Text,
+    /// A whole number.
+    Integer,
+    /// True or false.
+    Boolean,
+}
+
+/// A key of the configuration.
+#[derive(Clone, Debug)]
+pub struct ConfigKey {
+    /// Its path: `listen`, `limits.bodyBytes`.
+    pub path: String,
+    /// The kind of its value.
+    pub kind: Kind,
+    /// What it means; also in docs/configuration.md.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the page of the configuration is made and tested from it"))]
+    pub description: String,
+}
+
+impl ConfigKey {
+    /// The environment variable that sets it: `ROWCAST_LIMITS_BODY_BYTES`.
+    pub fn variable(&self) -> String {
+        let mut name = String::from("ROWCAST_");
+        for character in self.path.chars() {
+            match character {
+                '.' => name.push('_'),
+                upper if upper.is_ascii_uppercase() => {
+                    name.push('_');
+                    name.push(upper);
+                }
+                other => name.push(other.to_ascii_uppercase()),
+            }
+        }
+        name
+    }
+}
+
+/// Every key, in the order of the types.
+pub fn keys() -> Vec<ConfigKey> {
+    let schema = schemars::schema_for!(Options).to_value();
+    let mut keys = Vec::new();
+    collect(&schema, &schema, "", &mut keys);
+    keys
+}
+
+fn collect(root: &Json, schema: &Json, prefix: &str, keys: &mut Vec<ConfigKey>) {
+    let properties = schema.get("properties").and_then(Json::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        let target = property
+            .get("$ref")
+            .and_then(Json::as_str)
+            .and_then(|reference| root.pointer(reference.trim_start_matches('#')));
+        if let Some(section) = target {
+            collect(root, section, &path, keys);
+            continue;
+        }
+        let description = property.get("description").and_then(Json::as_str).unwrap_or_default().to_owned();
+        let kind = match property.get("type").and_then(Json::as_str) {
+            Some("integer") => Kind::Integer,
+            Some("boolean") => Kind::Boolean,
+            _ => Kind::Text,
+        };
+        keys.push(ConfigKey { path, kind, description });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::keys::{Kind, keys};
+
+    #[test]
+    fn every_key_has_a_kind_a_description_and_a_variable() {
+        let keys = keys();
+        let body = keys.iter().find(|key| key.path == "limits.bodyBytes").expect("it is a key");
+        assert_eq!((body.kind, body.variable().as_str()), (Kind::Integer, "ROWCAST_LIMITS_BODY_BYTES"));
+        let strict = keys.iter().find(|key| key.path == "strict").expect("it is a key");
+        assert_eq!(strict.kind, Kind::Boolean);
+        assert!(keys.iter().all(|key| !key.description.is_empty()), "{keys:?}");
+    }
+}

@@ -1,0 +1,107 @@
+//! Options: every setting with its default; the descriptions become docs/configuration.md.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// All settings.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Options {
+    /// The database to serve: a SQLite file, as `shop.db` or `sqlite:shop.db`.
+    pub database: String,
+    /// Address and port to listen on. The default can be reached from this machine only.
+    pub listen: Listen,
+    /// Number of worker threads; 0 means one per core.
+    pub workers: u16,
+    /// Whether input that is not understood is an error that says so. `false` does what php-crud-api does.
+    pub strict: Strict,
+    /// Real names of the tables to publish, separated by commas; `all` publishes every table.
+    pub tables: Tables,
+    /// Other names for tables and columns: `real=exposed` pairs separated by commas, each side `table` or
+    /// `table.column`.
+    pub mapping: String,
+    /// Path prefix under which the API lives, for example `/api`.
+    pub base_path: String,
+    /// Groups of paths that exist, separated by commas: `records`, `status`.
+    pub controllers: Controllers,
+    /// Reference system of shapes in requests, as an EPSG number.
+    pub geometry_srid: Srid,
+    /// What is logged.
+    pub log: Log,
+    /// Bounds of what one caller can ask for.
+    pub limits: Limits,
+}
+
+/// What is logged, to standard error.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Log {
+    /// How log lines look: `human` or `json`.
+    pub format: String,
+    /// The least severe lines that are logged: `error`, `warn`, `info`, `debug` or `trace`.
+    pub level: String,
+    /// Whether each request is logged, with status and time.
+    pub requests: bool,
+}
+
+impl Default for Log {
+    fn default() -> Log {
+        Log { format: "human".to_owned(), level: "info".to_owned(), requests: false }
+    }
+}
+
+/// Bounds of what one caller can ask for. What goes beyond is answered with an error that names the bound.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Limits {
+    /// Bytes of a request body.
+    pub body_bytes: u64,
+    /// Records in one request.
+    pub batch_rows: usize,
+    /// Ids in one path.
+    pub ids: usize,
+    /// Tables in one path of a join or of a filter.
+    pub join_depth: usize,
+    /// Tables in all joins of one request.
+    pub join_tables: usize,
+    /// Rows of one list; 0 means as many as there are, streamed.
+    pub list_rows: i64,
+    /// Seconds that requests in flight have to end after Ctrl-C or SIGTERM.
+    pub drain_seconds: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            body_bytes: 16 * 1024 * 1024,
+            batch_rows: 10_000,
+            ids: 5_000,
+            join_depth: 8,
+            join_tables: 32,
+            list_rows: 0,
+            drain_seconds: 30,
+        }
+    }
+}
+
+/// A setting of a plain type whose default is not that of the type.
+macro_rules! setting {
+    ($name:ident, $type:ty, $default:expr) => {
+        #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+        #[serde(transparent)]
+        #[schemars(inline)]
+        pub struct $name(pub $type);
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name($default)
+            }
+        }
+    };
+}
+
+setting!(Listen, String, "127.0.0.1:8080".to_owned());
+setting!(Strict, bool, true);
+setting!(Tables, String, "all".to_owned());
+setting!(Controllers, String, "records,status".to_owned());
+setting!(Srid, u32, 4326);

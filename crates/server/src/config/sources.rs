@@ -1,0 +1,181 @@
+//! Where settings come from, put together into one table; unknown keys are errors with the nearest match.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use toml::{Table, Value};
+use treeql::nearest::nearest;
+
+use crate::config::keys::{ConfigKey, Kind, keys};
+use crate::config::options::Options;
+
+/// What begins the names of our environment variables.
+const PREFIX: &str = "ROWCAST_";
+/// Variables that begin like ours and are not settings of the server.
+const FOREIGN: &str = "ROWCAST_TEST_";
+
+/// Everything that settings can come from.
+pub struct Sources {
+    /// Keys and values from the command line; they win over all others.
+    pub flags: Vec<(String, Value)>,
+    /// The configuration file, if one is named.
+    pub file: Option<PathBuf>,
+    /// The environment.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl Sources {
+    /// The settings: flags over environment over file over defaults.
+    pub fn options(&self) -> anyhow::Result<Options> {
+        let keys = keys();
+        let mut table = match &self.file {
+            Some(path) => read_file(path, &keys)?,
+            None => Table::new(),
+        };
+        self.add_environment(&mut table, &keys)?;
+        for (path, value) in &self.flags {
+            let key = find(path, &keys, "setting")?;
+            put(&mut table, &key.path, typed(value.clone(), key, path)?);
+        }
+        table.try_into().context("the configuration cannot be read")
+    }
+
+    fn add_environment(&self, table: &mut Table, keys: &[ConfigKey]) -> anyhow::Result<()> {
+        for (name, value) in &self.environment {
+            let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
+            if name.starts_with(FOREIGN) {
+                continue;
+            }
+            let Some(value) = value.to_str() else { bail!("the variable {name} is not UTF-8") };
+            let Some(key) = keys.iter().find(|key| key.variable() == name) else {
+                let variables: Vec<String> = keys.iter().map(ConfigKey::variable).collect();
+                bail!("unknown variable {name}{}", hint(name, variables.iter().map(String::as_str)));
+            };
+            put(table, &key.path, typed(Value::String(value.to_owned()), key, name)?);
+        }
+        Ok(())
+    }
+}
+
+fn read_file(path: &Path, keys: &[ConfigKey]) -> anyhow::Result<Table> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| anyhow!("{shown} cannot be read: {error}"))?;
+    let table: Table = text.parse().map_err(|error| anyhow!("{shown} is no TOML: {error}"))?;
+    check(&table, "", keys, &shown.to_string())?;
+    Ok(table)
+}
+
+/// Every key of the file must be known, and its value of the right kind.
+fn check(table: &Table, prefix: &str, keys: &[ConfigKey], file: &str) -> anyhow::Result<()> {
+    for (name, value) in table {
+        let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Table(inner) if keys.iter().any(|key| key.path.starts_with(&format!("{path}."))) => {
+                check(inner, &path, keys, file)?;
+            }
+            _ => {
+                let key = find(&path, keys, "key").with_context(|| format!("in {file}"))?;
+                let is_right = match key.kind {
+                    Kind::Text => value.is_str(),
+                    Kind::Integer => value.is_integer(),
+                    Kind::Boolean => value.is_bool(),
+                };
+                if !is_right {
+                    let (found, wanted) = (value.type_str(), kind_name(key.kind));
+                    bail!("in {file}: {path} is of type {found}, but takes {wanted}");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn find<'a>(path: &str, keys: &'a [ConfigKey], what: &str) -> anyhow::Result<&'a ConfigKey> {
+    keys.iter()
+        .find(|key| key.path == path)
+        .ok_or_else(|| anyhow!("unknown {what} '{path}'{}", hint(path, keys.iter().map(|key| &*key.path))))
+}
+
+fn hint<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    match nearest(name, names) {
+        Some(near) => format!("; did you mean '{near}'?"),
+        None => "; docs/configuration.md lists all settings".to_owned(),
+    }
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text => "text in quotes",
+        Kind::Integer => "a whole number",
+        Kind::Boolean => "true or false",
+    }
+}
+
+/// Text from the environment or a flag as a value of the key's kind.
+fn typed(value: Value, key: &ConfigKey, name: &str) -> anyhow::Result<Value> {
+    let Value::String(text) = &value else { return Ok(value) };
+    let wrong = || anyhow!("{name} is '{text}', but takes {}", kind_name(key.kind));
+    Ok(match key.kind {
+        Kind::Text => value,
+        Kind::Integer => Value::Integer(text.trim().parse().map_err(|_not_a_number| wrong())?),
+        Kind::Boolean => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "1" | "yes" | "on" => Value::Boolean(true),
+            "false" | "0" | "no" | "off" => Value::Boolean(false),
+            _ => return Err(wrong()),
+        },
+    })
+}
+
+fn put(table: &mut Table, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            table.insert(path.to_owned(), value);
+        }
+        Some((section, rest)) => {
+            let inner = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inner) = inner {
+                put(inner, rest, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use toml::Value;
+
+    use crate::config::sources::Sources;
+
+    fn sources(environment: &[(&str, &str)], flags: &[(&str, &str)]) -> Sources {
+        Sources {
+            flags: flags.iter().map(|(key, value)| ((*key).into(), Value::String((*value).into()))).collect(),
+            file: None,
+            environment: environment.iter().map(|(key, value)| (OsString::from(key), value.into())).collect(),
+        }
+    }
+
+    #[test]
+    fn flags_win_over_the_environment() {
+        let both = sources(&[("ROWCAST_LISTEN", "1.1.1.1:1")], &[("listen", "2.2.2.2:2")]);
+        assert_eq!(both.options().expect("both are known").listen.0, "2.2.2.2:2");
+        let one = sources(&[("ROWCAST_LIMITS_BODY_BYTES", "77")], &[]);
+        assert_eq!(one.options().expect("it is known").limits.body_bytes, 77);
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error_with_the_nearest_match() {
+        let error = sources(&[("ROWCAST_LISTNE", "x")], &[]).options().expect_err("it is misspelt");
+        assert_eq!(error.to_string(), "unknown variable ROWCAST_LISTNE; did you mean 'ROWCAST_LISTEN'?");
+        let error = sources(&[], &[("limits.bodyByte", "1")]).options().expect_err("it is misspelt");
+        assert_eq!(error.to_string(), "unknown setting 'limits.bodyByte'; did you mean 'limits.bodyBytes'?");
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_kind_is_an_error_that_names_it() {
+        let error = sources(&[("ROWCAST_WORKERS", "two")], &[]).options().expect_err("two is no number");
+        assert_eq!(error.to_string(), "ROWCAST_WORKERS is 'two', but takes a whole number");
+    }
+}

@@ -1,0 +1,96 @@
+//! Bodies: out, whole or streamed; in, up to a limit.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::driver::Chunks;
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use treeql::error::{Code, Error};
+
+/// limit: how long the body of a request may take to arrive.
+const BODY_PATIENCE: Duration = Duration::from_secs(60);
+
+/// The body of a response.
+pub enum Body {
+    /// All bytes.
+    Whole(Bytes),
+    /// The next bytes, and where the others come from. An error ends the connection without the final chunk, so that
+    /// a client never takes half an answer for a whole one.
+    Stream(Bytes, Box<Chunks>),
+}
+
+impl Body {
+    /// A body that begins with `first`.
+    pub fn stream(first: Bytes, rest: Chunks) -> Body {
+        Body::Stream(first, Box::new(rest))
+    }
+}
+
+impl HttpBody for Body {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        match &mut *self {
+            Body::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Body::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Body::Stream(first, _) if !first.is_empty() => {
+                Poll::Ready(Some(Ok(Frame::data(std::mem::take(first)))))
+            }
+            Body::Stream(_, rest) => rest.poll_next(context).map(|next| {
+                next.map(|chunk| {
+                    chunk.map(Frame::data).inspect_err(|error| tracing::warn!(%error, "a stream was cut off"))
+                })
+            }),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Body::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Body::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Body::Stream(first, _) => {
+                let mut hint = SizeHint::new();
+                hint.set_lower(first.len() as u64);
+                hint
+            }
+        }
+    }
+}
+
+/// The body of a request, not read yet.
+pub struct Incoming(hyper::body::Incoming);
+
+impl Incoming {
+    /// A body as the connection delivers it.
+    pub fn new(body: hyper::body::Incoming) -> Incoming {
+        Incoming(body)
+    }
+
+    /// Reads all of it. Too many bytes are 2000 (413), a body that is cut off or too slow is 1008 (422).
+    pub async fn read(self, bytes_max: u64) -> Result<Bytes, Error> {
+        let too_large = || {
+            Error::new(Code::TooLarge, format!("the body has more than {bytes_max} bytes (limits.bodyBytes)"))
+        };
+        if self.0.size_hint().lower() > bytes_max {
+            return Err(too_large());
+        }
+        let limited = Limited::new(self.0, usize::try_from(bytes_max).unwrap_or(usize::MAX));
+        let unreadable = |sentence: String| Error::new(Code::HttpMessageNotReadable, "").detail("body", sentence);
+        match tokio::time::timeout(BODY_PATIENCE, limited.collect()).await {
+            Ok(Ok(body)) => Ok(body.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+            Ok(Err(error)) => Err(unreadable(format!("was cut off: {error}"))),
+            Err(_elapsed) => Err(unreadable(format!("did not arrive within {} s", BODY_PATIENCE.as_secs()))),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! One connection: requests in, answers out, until the client or the server has had enough.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+use crate::http::body::{Body, Incoming};
+use crate::http::message::{Head, Response};
+
+/// limit: how long the head of a request may take to arrive, a connection that is kept open and silent included.
+const HEAD_PATIENCE: Duration = Duration::from_secs(75);
+/// limit: bytes of the head of a request.
+const HEAD_BYTES_MAX: usize = 128 * 1024;
+
+/// What answers requests.
+pub trait Answer: Clone + 'static {
+    /// The answer to one request.
+    fn answer(&self, head: Head, body: Incoming) -> impl Future<Output = Response>;
+}
+
+/// Serves a connection. When `draining` changes, the request in flight is answered and the connection closed.
+pub async fn serve_connection(stream: TcpStream, answer: impl Answer, mut draining: watch::Receiver<bool>) {
+    // Without this, a small answer would wait for the acknowledgement of the one before.
+    stream.set_nodelay(true).ok();
+    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        let answer = answer.clone();
+        async move {
+            let (parts, body) = request.into_parts();
+            let response = answer.answer(Head::new(parts), Incoming::new(body)).await;
+            Ok::<_, Infallible>(native(response))
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_PATIENCE)
+        .max_buf_size(HEAD_BYTES_MAX)
+        // speed: answers to pipelined requests leave together (docs/performance.md).
+        .pipeline_flush(true)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
+    let result = tokio::select! {
+        result = connection.as_mut() => result,
+        _ = draining.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = result {
+        // The client's doing, as a rule: it went away, or it does not speak HTTP.
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+fn native(response: Response) -> hyper::Response<Body> {
+    let mut native = hyper::Response::new(response.body);
+    *native.status_mut() = response.status;
+    *native.headers_mut() = response.headers;
+    native
+}

@@ -1,0 +1,90 @@
+//! Head and Response: a request without its body, and an answer.
+
+use bytes::Bytes;
+use engine::driver::Chunks;
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use treeql::encode::write_error;
+use treeql::error::{Code, Error};
+use treeql::mode::Mode;
+
+use crate::http::body::Body;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+
+/// A request without its body.
+pub struct Head {
+    parts: Parts,
+}
+
+impl Head {
+    /// The head of a request.
+    pub fn new(parts: Parts) -> Head {
+        Head { parts }
+    }
+
+    /// The method.
+    pub fn method(&self) -> &Method {
+        &self.parts.method
+    }
+
+    /// The path as sent.
+    pub fn path(&self) -> &str {
+        self.parts.uri.path()
+    }
+
+    /// The query string as sent, without the question mark.
+    pub fn query(&self) -> &str {
+        self.parts.uri.query().unwrap_or_default()
+    }
+
+    /// A header, if it is there and is text.
+    pub fn header(&self, name: HeaderName) -> Option<&str> {
+        self.parts.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+}
+
+/// An answer.
+pub struct Response {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Body,
+}
+
+impl Response {
+    /// 200 with a JSON document.
+    pub fn json(document: impl Into<Bytes>) -> Response {
+        Response::with_status(StatusCode::OK, Body::Whole(document.into()))
+    }
+
+    /// 200 with a JSON document that is still being made.
+    pub fn stream(first: Bytes, rest: Chunks) -> Response {
+        Response::with_status(StatusCode::OK, Body::stream(first, rest))
+    }
+
+    /// An error document. Details stand where the reference has them, and in the strict mode everywhere.
+    pub fn error(error: &Error, mode: Mode) -> Response {
+        let mut shown = error.clone();
+        if !mode.is_strict() && error.code != Code::InputValidationFailed {
+            shown.details.clear();
+        }
+        let mut document = Vec::with_capacity(128);
+        write_error(&mut document, &shown);
+        let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = Response::with_status(status, Body::Whole(document.into()));
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+
+    /// JSON with another status.
+    pub fn with_status(status: StatusCode, body: Body) -> Response {
+        let mut headers = HeaderMap::with_capacity(4);
+        headers.insert(header::CONTENT_TYPE, JSON);
+        Response { status, headers, body }
+    }
+}

@@ -1,0 +1,233 @@
+//! serve(): workers, listeners, the words at the start, and the end without loss.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+use engine::database::{Database, Snapshot};
+use tokio::sync::watch;
+use tokio::task::LocalSet;
+use treeql::schema::{Table, TableKind};
+
+use crate::config::Config;
+use crate::http::{bind, check_free, serve_connection};
+use crate::log;
+use crate::pipeline::Pipeline;
+
+/// How often the end of the last request is looked for while draining.
+const DRAIN_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Serves until SIGINT or SIGTERM; requests in flight are answered before it returns.
+pub fn serve(config: Config) -> anyhow::Result<()> {
+    log::start(config.log);
+    let (address, listeners) = listen(&config)?;
+    let database = config.open().map_err(anyhow::Error::msg)?;
+    let config = Arc::new(config);
+    let (drain, draining) = watch::channel(false);
+    let workers: Vec<JoinHandle<()>> = listeners
+        .into_iter()
+        .enumerate()
+        .map(|(number, listener)| start_worker(number, listener, &config, &database, &draining))
+        .collect::<anyhow::Result<_>>()?;
+    announce(address, &config, &database.snapshot())?;
+    wait_for_signal()?;
+    tracing::info!("stopping: no new connections, {} s for the requests in flight", config.drain.as_secs());
+    drain.send(true).ok();
+    database.close();
+    for worker in workers {
+        worker.join().map_err(|_panic| anyhow!("a worker failed while stopping"))?;
+    }
+    Ok(())
+}
+
+/// One socket per worker, all on the same port.
+fn listen(config: &Config) -> anyhow::Result<(SocketAddr, Vec<TcpListener>)> {
+    let wanted = config.listen;
+    let explain = |error: io::Error| match error.kind() {
+        io::ErrorKind::AddrInUse => anyhow!(
+            "port {} is taken; stop the other server or pass --listen {}:{}",
+            wanted.port(),
+            wanted.ip(),
+            wanted.port().saturating_add(1)
+        ),
+        io::ErrorKind::PermissionDenied => {
+            anyhow!("port {} needs more rights; pass --listen {}:8080 or run as root", wanted.port(), wanted.ip())
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            anyhow!("{} is no address of this machine; pass --listen 127.0.0.1:{}", wanted.ip(), wanted.port())
+        }
+        _ => anyhow!("cannot listen on {wanted}: {error}"),
+    };
+    check_free(wanted).map_err(explain)?;
+    let first = bind(wanted).map_err(explain)?;
+    let address = first.local_addr()?;
+    let mut listeners = vec![first];
+    for _ in 1..config.workers {
+        listeners.push(bind(address).map_err(explain)?);
+    }
+    Ok((address, listeners))
+}
+
+/// A worker owns what it touches: runtime, socket, connections, sessions, prepared statements.
+fn start_worker(
+    number: usize,
+    listener: TcpListener,
+    config: &Arc<Config>,
+    database: &Arc<Database>,
+    draining: &watch::Receiver<bool>,
+) -> anyhow::Result<JoinHandle<()>> {
+    let (config, database, draining) = (Arc::clone(config), Arc::clone(database), draining.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .on_thread_park(engine::driver::sqlite::end_turn)
+        .build()
+        .context("no runtime for a worker")?;
+    let body = move || {
+        let pipeline = Rc::new(Pipeline {
+            database,
+            base_path: config.base_path.clone(),
+            controllers: config.controllers.clone(),
+            limits: config.limits,
+            policy: config.policy.clone(),
+            log_requests: config.log.requests,
+        });
+        LocalSet::new().block_on(&runtime, accept(listener, pipeline, draining, config.drain));
+    };
+    std::thread::Builder::new()
+        .name(format!("rowcast-{number}"))
+        .spawn(body)
+        .context("no thread for a worker")
+}
+
+/// Accepts connections until draining begins, then waits for those that are open.
+async fn accept(
+    listener: TcpListener,
+    pipeline: Rc<Pipeline>,
+    mut draining: watch::Receiver<bool>,
+    patience: Duration,
+) {
+    let listener = match tokio::net::TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => return tracing::error!(%error, "a worker cannot listen"),
+    };
+    let open = Rc::new(());
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = draining.changed() => break,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of file descriptors, as a rule: connections that end will give some back.
+                tracing::warn!(%error, "a connection was not accepted");
+                tokio::time::sleep(DRAIN_INTERVAL).await;
+                continue;
+            }
+        };
+        let (pipeline, draining, guard) = (Rc::clone(&pipeline), draining.clone(), Rc::clone(&open));
+        tokio::task::spawn_local(async move {
+            serve_connection(stream, pipeline, draining).await;
+            drop(guard);
+        });
+    }
+    drop(listener);
+    let end = Instant::now() + patience;
+    while Rc::strong_count(&open) > 1 && Instant::now() < end {
+        tokio::time::sleep(DRAIN_INTERVAL).await;
+    }
+    if Rc::strong_count(&open) > 1 {
+        tracing::warn!(connections = Rc::strong_count(&open) - 1, "stopped with requests in flight");
+    }
+}
+
+/// The first signal returns; a second one ends the process at once.
+fn wait_for_signal() -> anyhow::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (mut interrupt, mut terminate) = {
+        let _guard = runtime.enter();
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+    };
+    runtime.block_on(async {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    });
+    let second = move || {
+        runtime.block_on(async {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        });
+        std::process::exit(130);
+    };
+    std::thread::Builder::new().name("rowcast-signal".to_owned()).spawn(second)?;
+    Ok(())
+}
+
+/// What was found, and three requests to try on this very database.
+fn announce(address: SocketAddr, config: &Config, snapshot: &Snapshot) -> anyhow::Result<()> {
+    let schema = &snapshot.schema;
+    let views = schema.tables().filter(|(_, table)| table.kind == TableKind::View).count();
+    let tables = schema.tables().count() - views;
+    let mut out = io::stdout().lock();
+    let url = format!("http://{address}{}", config.base_path);
+    writeln!(out, "Rowcast {} at {url}/", env!("CARGO_PKG_VERSION"))?;
+    writeln!(out, "  database   {} ({})", config.database.address, snapshot.driver.version())?;
+    writeln!(
+        out,
+        "  found      {tables} tables, {views} views, {} relations",
+        schema.foreign_key_count()
+    )?;
+    if config.listen.ip().is_unspecified() {
+        writeln!(out, "  note       everyone on the network can reach this address")?;
+    }
+    if let Some(requests) = examples(snapshot) {
+        writeln!(out, "Try:")?;
+        for request in requests {
+            writeln!(out, "  curl '{url}{request}'")?;
+        }
+    } else {
+        writeln!(out, "There is no table yet; one that is created is served within a second.")?;
+    }
+    out.flush().or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { bail!(error) })
+}
+
+/// A list, a record and a join of the table with the most relations.
+fn examples(snapshot: &Snapshot) -> Option<[String; 3]> {
+    let schema = &snapshot.schema;
+    let links = |table: &Table| table.foreign_keys.len() + table.referenced_by.len();
+    let (id, table) = schema
+        .tables()
+        .filter(|(_, table)| table.primary_key.is_some() && table.kind == TableKind::Table)
+        .max_by_key(|(_, table)| links(table))
+        .or_else(|| schema.tables().next())?;
+    let name = encoded(&table.alias);
+    let related = table
+        .foreign_keys
+        .iter()
+        .map(|key| key.table)
+        .find(|other| *other != id)
+        .map(|other| encoded(&schema.table(other).alias));
+    let last = match related {
+        Some(other) => format!("/records/{name}?join={other}&size=1"),
+        None => format!("/records/{name}?page=1,3"),
+    };
+    let key = table.key().map(|key| encoded(&key.alias));
+    let order = key.map_or_else(String::new, |key| format!("&order={key},desc"));
+    let first = if table.primary_key.is_some() { format!("/records/{name}/1") } else { format!("/records/{name}") };
+    Some([format!("/records/{name}?size=3{order}"), first, last])
+}
+
+/// A name as it can stand in a URL and in single quotes of a shell.
+fn encoded(name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
+    name.bytes().map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
