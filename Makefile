@@ -1,0 +1,37 @@
+# Every chore by name; CI runs the same names.
+
+# Empty while the server speaks SQLite only. Then: tests/servers run --
+SERVERS :=
+
+# In CI what is committed must be complete.
+LOCKED := $(if $(CI),--locked)
+
+.PHONY: help demo test quick bless lint build clean
+
+help: ## List the chores
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## Build, serve the sample blog on embedded SQLite, print URLs to try
+	cargo run --release $(LOCKED) -- demo
+
+test: ## Everything: installs what it needs, lints, tests on every database, builds the program
+	tests/install $(if $(SERVERS),,build)
+	$(MAKE) --no-print-directory lint
+	$(SERVERS) cargo test --workspace $(LOCKED)
+	$(MAKE) --no-print-directory build
+
+quick: ## What needs no database server; TRANSCRIPT=text plays only those with the text in their path
+	cargo test --workspace $(LOCKED)
+
+bless: ## Accept new transcripts and snapshots; review the diff
+	BLESS=1 $(SERVERS) cargo test --workspace $(LOCKED)
+
+lint: ## Formatting and warnings; the order of the house is a test, crates/server/tests/tidy.rs
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
+
+build: ## The program, in target/release/rowcast
+	cargo build --release $(LOCKED)
+
+clean: ## Delete what was built, and the data of the tests' servers
+	cargo clean
