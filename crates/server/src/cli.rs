@@ -166,4 +166,3 @@ fn flags(settings: Settings, database: Option<String>) -> anyhow::Result<Vec<(St
     put("log.requests", settings.log_requests.then_some(Value::Boolean(true)));
     Ok(flags)
 }
-

@@ -32,7 +32,8 @@ impl Options {
 pub fn start(options: Options) {
     let builder = tracing_subscriber::fmt().with_max_level(options.level).with_writer(std::io::stderr);
     // A second start can only happen in tests, where the first log serves as well.
-    let started = if options.json { builder.json().try_init() } else { builder.with_target(false).try_init() };
+    let started =
+        if options.json { builder.json().try_init() } else { builder.with_target(false).try_init() };
     started.ok();
 }
 

@@ -64,4 +64,3 @@ impl Pipeline {
         self.database.options().mode
     }
 }
-

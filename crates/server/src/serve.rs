@@ -55,10 +55,18 @@ fn listen(config: &Config) -> anyhow::Result<(SocketAddr, Vec<TcpListener>)> {
             wanted.port().saturating_add(1)
         ),
         io::ErrorKind::PermissionDenied => {
-            anyhow!("port {} needs more rights; pass --listen {}:8080 or run as root", wanted.port(), wanted.ip())
+            anyhow!(
+                "port {} needs more rights; pass --listen {}:8080 or run as root",
+                wanted.port(),
+                wanted.ip()
+            )
         }
         io::ErrorKind::AddrNotAvailable => {
-            anyhow!("{} is no address of this machine; pass --listen 127.0.0.1:{}", wanted.ip(), wanted.port())
+            anyhow!(
+                "{} is no address of this machine; pass --listen 127.0.0.1:{}",
+                wanted.ip(),
+                wanted.port()
+            )
         }
         _ => anyhow!("cannot listen on {wanted}: {error}"),
     };
@@ -181,11 +189,7 @@ fn announce(address: SocketAddr, config: &Config, snapshot: &Snapshot) -> anyhow
     let url = format!("http://{address}{}", config.base_path);
     writeln!(out, "Rowcast {} at {url}/", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "  database   {} ({})", config.database.address, snapshot.driver.version())?;
-    writeln!(
-        out,
-        "  found      {tables} tables, {views} views, {} relations",
-        schema.foreign_key_count()
-    )?;
+    writeln!(out, "  found      {tables} tables, {views} views, {} relations", schema.foreign_key_count())?;
     if config.listen.ip().is_unspecified() {
         writeln!(out, "  note       everyone on the network can reach this address")?;
     }
@@ -222,12 +226,15 @@ fn examples(snapshot: &Snapshot) -> Option<[String; 3]> {
     };
     let key = table.key().map(|key| encoded(&key.alias));
     let order = key.map_or_else(String::new, |key| format!("&order={key},desc"));
-    let first = if table.primary_key.is_some() { format!("/records/{name}/1") } else { format!("/records/{name}") };
+    let first =
+        if table.primary_key.is_some() { format!("/records/{name}/1") } else { format!("/records/{name}") };
     Some([format!("/records/{name}?size=3{order}"), first, last])
 }
 
 /// A name as it can stand in a URL and in single quotes of a shell.
 fn encoded(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
-    name.bytes().map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    name.bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }

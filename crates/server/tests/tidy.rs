@@ -46,7 +46,8 @@ const HOUSES: &[House] = &[
         floors: &[
             &["http/", "metrics.rs", "log.rs", "demo/"],
             &["auth/", "middleware/"],
-            &["api/", "config/"],
+            &["api/"],
+            &["config/"],
             &["pipeline.rs"],
             &["serve.rs"],
             &["cli.rs", "cli/"],

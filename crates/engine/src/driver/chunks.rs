@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -19,19 +20,28 @@ const INLINE_BYTES_MAX: usize = 64 * 1024;
 /// limit: how long a reader may take to accept a chunk, because it holds a connection meanwhile.
 const READER_PATIENCE: Duration = Duration::from_secs(60);
 
-type Chunk = Result<Bytes, Error>;
+/// What goes from the query to the socket.
+enum Piece {
+    /// Bytes, with more to follow.
+    More(Bytes),
+    /// The last bytes. An answer that ends without them is not whole.
+    Last(Bytes),
+    /// The error that ends the answer.
+    Failed(Error),
+}
 
 /// The sending end: the encoder writes into `buffer`.
 pub struct Out {
     /// What has been written and not been sent.
     pub buffer: Vec<u8>,
-    sender: Option<mpsc::Sender<Chunk>>,
+    sender: Option<mpsc::Sender<Piece>>,
 }
 
 /// The receiving end. Dropping it ends the query.
 pub struct Chunks {
-    receiver: mpsc::Receiver<Chunk>,
+    receiver: mpsc::Receiver<Piece>,
     cancelled: Arc<AtomicBool>,
+    is_ended: bool,
 }
 
 /// Both ends of a stream, and the flag that says that nobody receives any more.
@@ -39,7 +49,7 @@ pub fn pipe() -> (Out, Chunks, Arc<AtomicBool>) {
     let (sender, receiver) = mpsc::channel(CHUNKS_WAITING_MAX);
     let cancelled = Arc::new(AtomicBool::new(false));
     let out = Out { buffer: Vec::with_capacity(CHUNK_BYTES + 1024), sender: Some(sender) };
-    (out, Chunks { receiver, cancelled: Arc::clone(&cancelled) }, cancelled)
+    (out, Chunks { receiver, cancelled: Arc::clone(&cancelled), is_ended: false }, cancelled)
 }
 
 impl Out {
@@ -56,36 +66,41 @@ impl Out {
 
     /// Sends what has been written, waiting for the reader; an inline end is too small for that.
     pub async fn flush(&mut self) -> Result<(), Stopped> {
-        let Some(sender) = &self.sender else { return Err(Stopped::TooLong) };
+        if self.sender.is_none() {
+            return Err(Stopped::TooLong);
+        }
         if self.buffer.is_empty() {
             return Ok(());
         }
         let chunk = Bytes::copy_from_slice(&self.buffer);
         self.buffer.clear();
-        match tokio::time::timeout(READER_PATIENCE, sender.send(Ok(chunk))).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_closed)) => Err(Stopped::Abandoned),
-            Err(_elapsed) => {
-                let sentence = format!("the client took no data for {} s", READER_PATIENCE.as_secs());
-                Err(Stopped::Failed(Error::new(Code::DatabaseTimeout, sentence)))
-            }
-        }
+        self.send(Piece::More(chunk)).await
     }
 
     /// Sends the rest, or the error that ends the stream.
     pub async fn finish(mut self, result: Result<(), Stopped>) {
-        let result = match result {
-            Ok(()) => self.flush().await,
-            stopped => stopped,
+        let rest = Bytes::from(std::mem::take(&mut self.buffer));
+        let last = match result {
+            Ok(()) => Piece::Last(rest),
+            Err(Stopped::Abandoned) => return,
+            Err(Stopped::Failed(error)) => Piece::Failed(error),
+            Err(Stopped::TooLong) => {
+                Piece::Failed(Error::new(Code::DatabaseTimeout, "the query was interrupted"))
+            }
         };
-        let error = match result {
-            Ok(()) | Err(Stopped::Abandoned) => return,
-            Err(Stopped::Failed(error)) => error,
-            Err(Stopped::TooLong) => Error::new(Code::DatabaseTimeout, "the query was interrupted"),
-        };
-        if let Some(sender) = self.sender {
-            // Nobody to tell is no error: the reader has gone.
-            sender.send(Err(error)).await.ok();
+        // Nobody to tell is no error: the reader has gone.
+        self.send(last).await.ok();
+    }
+
+    async fn send(&self, piece: Piece) -> Result<(), Stopped> {
+        let Some(sender) = &self.sender else { return Err(Stopped::TooLong) };
+        match tokio::time::timeout(READER_PATIENCE, sender.send(piece)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_closed)) => Err(Stopped::Abandoned),
+            Err(_elapsed) => {
+                tracing::warn!("a client took no data for {} s and was left", READER_PATIENCE.as_secs());
+                Err(Stopped::Abandoned)
+            }
         }
     }
 }
@@ -93,24 +108,31 @@ impl Out {
 impl Chunks {
     /// The next bytes; `None` at the end. After an error nothing follows.
     pub async fn next(&mut self) -> Option<Result<Bytes, Error>> {
-        self.receiver.recv().await
+        std::future::poll_fn(|context| self.poll_next(context)).await
     }
 
     /// The next bytes, for callers that poll.
-    pub fn poll_next(
-        &mut self,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<Bytes, Error>>> {
-        self.receiver.poll_recv(context)
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        if self.is_ended {
+            return Poll::Ready(None);
+        }
+        let piece = match self.receiver.poll_recv(context) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(piece) => piece,
+        };
+        self.is_ended = !matches!(piece, Some(Piece::More(_)));
+        Poll::Ready(Some(match piece {
+            Some(Piece::More(bytes) | Piece::Last(bytes)) => Ok(bytes),
+            Some(Piece::Failed(error)) => Err(error),
+            None => {
+                Err(Error::new(Code::DatabaseUnavailable, "the query ended without an answer; try again"))
+            }
+        }))
     }
 
-    /// The next bytes if they are there already, and whether the end is.
-    pub fn try_next(&mut self) -> Result<Option<Result<Bytes, Error>>, ()> {
-        match self.receiver.try_recv() {
-            Ok(chunk) => Ok(Some(chunk)),
-            Err(mpsc::error::TryRecvError::Disconnected) => Ok(None),
-            Err(mpsc::error::TryRecvError::Empty) => Err(()),
-        }
+    /// Whether the last bytes have been taken.
+    pub fn is_ended(&self) -> bool {
+        self.is_ended
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use treeql::encode::write_record;
-use treeql::error::{Code, Error};
+use treeql::error::Error;
 use treeql::mode::Mode;
 use treeql::plan::{ListPlan, Plan};
 use treeql::request::Values;
@@ -25,7 +25,7 @@ const ROUND_ROWS_MAX: usize = 128;
 /// The bytes of a list.
 pub enum Answer {
     /// All of them.
-    Whole(Vec<u8>),
+    Whole(Bytes),
     /// The first, and where the others come from.
     Stream(Bytes, Chunks),
 }
@@ -38,7 +38,7 @@ pub async fn list(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>
         let session = snapshot.driver.session()?;
         let mut out = Out::inline();
         match write_list(&session, list, &values, snapshot.setting.mode, &mut out).await {
-            Ok(()) => return Ok(Answer::Whole(out.buffer)),
+            Ok(()) => return Ok(Answer::Whole(out.buffer.into())),
             Err(Stopped::Failed(error)) => return Err(error),
             Err(Stopped::TooLong | Stopped::Abandoned) => list.mark_heavy(),
         }
@@ -56,18 +56,14 @@ fn list_plan(plan: &Plan) -> &ListPlan {
 /// Starts the list elsewhere and waits for its first bytes, so that an error at the start has its status.
 async fn stream(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>) -> Result<Answer, Error> {
     let (out, mut chunks, cancelled) = pipe();
-    let job = ListJob { plan: Arc::clone(plan), values: values.into_owned(), mode: snapshot.setting.mode, out };
+    let job =
+        ListJob { plan: Arc::clone(plan), values: values.into_owned(), mode: snapshot.setting.mode, out };
     snapshot.driver.run(job, cancelled)?;
-    let ended = || Error::new(Code::DatabaseUnavailable, "the query ended without an answer; try again");
-    let first = chunks.next().await.ok_or_else(ended)??;
-    match chunks.try_next() {
-        Ok(None) => Ok(Answer::Whole(first.into())),
-        Ok(Some(next)) => {
-            let both = [first, next?].concat();
-            Ok(Answer::Stream(both.into(), chunks))
-        }
-        Err(()) => Ok(Answer::Stream(first, chunks)),
-    }
+    let first = match chunks.next().await {
+        Some(first) => first?,
+        None => Bytes::new(),
+    };
+    Ok(if chunks.is_ended() { Answer::Whole(first) } else { Answer::Stream(first, chunks) })
 }
 
 struct ListJob {

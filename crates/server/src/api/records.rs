@@ -69,7 +69,8 @@ pub async fn delete(context: &Context<'_>, table: &str, ids: &str) -> Result<Res
     let mut values = Values::default();
     let batch = put_ids(context, &mut values, ids)?;
     let plan = context.snapshot.plan(&Request::new(Operation::Delete, table), context.policy)?;
-    let step = |_: &Cow<'_, str>| Step { plan: plan.clone(), cells: Vec::new(), sent_key: None, is_create: false };
+    let step =
+        |_: &Cow<'_, str>| Step { plan: plan.clone(), cells: Vec::new(), sent_key: None, is_create: false };
     let steps = values.ids.iter().map(step).collect();
     let results = exec::write(&context.snapshot, steps, values, batch).await?;
     answer(results, batch)
@@ -88,7 +89,8 @@ fn put_ids<'a>(context: &Context<'_>, values: &mut Values<'a>, ids: &'a str) -> 
     let max = context.limits.ids;
     values.ids = ids.split(',').map(Cow::Borrowed).collect();
     if values.ids.len() > max {
-        let sentence = format!("{} ids in the path; one request may have {max} (limits.ids)", values.ids.len());
+        let sentence =
+            format!("{} ids in the path; one request may have {max} (limits.ids)", values.ids.len());
         return Err(Error::new(Code::TooLarge, sentence));
     }
     Ok(values.ids.len() > 1)

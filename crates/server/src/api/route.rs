@@ -29,7 +29,9 @@ pub async fn route(
             (&Method::GET, [table]) => records::list(context, table).await,
             (&Method::POST, [table]) => records::create(context, body, table).await,
             (&Method::GET, [table, ids]) => records::read(context, table, ids).await,
-            (&Method::PUT, [table, ids]) => records::change(context, body, Operation::Update, table, ids).await,
+            (&Method::PUT, [table, ids]) => {
+                records::change(context, body, Operation::Update, table, ids).await
+            }
             (&Method::PATCH, [table, ids]) => {
                 records::change(context, body, Operation::Increment, table, ids).await
             }

@@ -76,10 +76,9 @@ impl Config {
 }
 
 fn listen(text: &str) -> anyhow::Result<SocketAddr> {
-    text.to_socket_addrs()
-        .ok()
-        .and_then(|mut found| found.next())
-        .with_context(|| format!("listen is '{text}', but takes an address and a port, for example 127.0.0.1:8080"))
+    text.to_socket_addrs().ok().and_then(|mut found| found.next()).with_context(|| {
+        format!("listen is '{text}', but takes an address and a port, for example 127.0.0.1:8080")
+    })
 }
 
 fn database_options(options: &Options) -> anyhow::Result<database::Options> {

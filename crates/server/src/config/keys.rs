@@ -23,7 +23,10 @@ pub struct ConfigKey {
     /// The kind of its value.
     pub kind: Kind,
     /// What it means; also in docs/configuration.md.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the page of the configuration is made and tested from it"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the page of the configuration is made and tested from it")
+    )]
     pub description: String,
 }
 

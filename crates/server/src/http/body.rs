@@ -85,7 +85,8 @@ impl Incoming {
             return Err(too_large());
         }
         let limited = Limited::new(self.0, usize::try_from(bytes_max).unwrap_or(usize::MAX));
-        let unreadable = |sentence: String| Error::new(Code::HttpMessageNotReadable, "").detail("body", sentence);
+        let unreadable =
+            |sentence: String| Error::new(Code::HttpMessageNotReadable, "").detail("body", sentence);
         match tokio::time::timeout(BODY_PATIENCE, limited.collect()).await {
             Ok(Ok(body)) => Ok(body.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),

@@ -3,8 +3,8 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use quick_cache::sync::Cache;
 use quick_cache::Equivalent;
+use quick_cache::sync::Cache;
 
 use crate::plan::tree::Plan;
 use crate::request::Request;

@@ -65,7 +65,13 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    fn check_entry(&self, scope: &Scope<'_>, tables: &[TableId], about: &str, entry: &str) -> Result<(), Error> {
+    fn check_entry(
+        &self,
+        scope: &Scope<'_>,
+        tables: &[TableId],
+        about: &str,
+        entry: &str,
+    ) -> Result<(), Error> {
         let root = scope.at(self.root);
         let Some((prefix, column)) = entry.split_once('.') else {
             // An empty parameter selects nothing, and that may be meant.

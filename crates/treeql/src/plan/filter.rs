@@ -102,7 +102,10 @@ impl<'a> Resolver<'a, '_> {
                 return Err(self.scope.no_column(definition, &self.filter.column, &self.about()));
             }
             // compat: 9999 (SPEC: unknown-filter-column).
-            return Err(Error::new(Code::Internal, format!("Unknown column '{}' in filter", self.filter.column)));
+            return Err(Error::new(
+                Code::Internal,
+                format!("Unknown column '{}' in filter", self.filter.column),
+            ));
         };
         self.leaf(definition, index, Qualifier::None).map(Some).or_else(|error| self.forgive(error))
     }
@@ -135,9 +138,10 @@ impl<'a> Resolver<'a, '_> {
             Operator::LessOrEqual => compare(Comparison::LessOrEqual, 0),
             Operator::GreaterOrEqual => compare(Comparison::GreaterOrEqual, 0),
             Operator::Greater => compare(Comparison::Greater, 0),
-            Operator::Between => {
-                Condition::All(vec![compare(Comparison::GreaterOrEqual, 0), compare(Comparison::LessOrEqual, 1)])
-            }
+            Operator::Between => Condition::All(vec![
+                compare(Comparison::GreaterOrEqual, 0),
+                compare(Comparison::LessOrEqual, 1),
+            ]),
             Operator::In => {
                 let params = (0..self.filter.slots).map(|slot| param(slot, Wrap::None)).collect();
                 Condition::In(reference.clone(), params)
@@ -161,9 +165,13 @@ impl<'a> Resolver<'a, '_> {
         if !dialect.has_spatial() {
             if !self.scope.is_strict() {
                 // compat: 9999 (SPEC: spatial-on-sqlite).
-                return Err(Error::new(Code::Internal, format!("{} has no spatial functions", dialect.name())));
+                return Err(Error::new(
+                    Code::Internal,
+                    format!("{} has no spatial functions", dialect.name()),
+                ));
             }
-            let sentence = format!("spatial operators need spatial functions, which {} does not have", dialect.name());
+            let sentence =
+                format!("spatial operators need spatial functions, which {} does not have", dialect.name());
             return Err(Error::invalid(&table.alias, &self.about(), sentence));
         }
         if self.scope.is_strict() && column.kind != ColumnType::Geometry {
@@ -175,7 +183,12 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// A filter on a related table: at least one related row satisfies it.
-    fn resolve_related(&mut self, table: TableId, path: &str, column: &str) -> Result<Option<Condition>, Error> {
+    fn resolve_related(
+        &mut self,
+        table: TableId,
+        path: &str,
+        column: &str,
+    ) -> Result<Option<Condition>, Error> {
         let segments: Vec<&str> = path.split('.').collect();
         if segments.len() > self.scope.policy.join_depth_max {
             if !self.scope.is_strict() {
@@ -246,8 +259,10 @@ impl<'a> Resolver<'a, '_> {
         (to, rest, column): (TableId, &[&str], &str),
     ) -> Result<Option<Condition>, Error> {
         let names = &self.scope.at(junction).columns;
-        let junction_column =
-            |index: usize| ColumnRef { qualifier: Qualifier::Related(alias), name: names[index].name.clone() };
+        let junction_column = |index: usize| ColumnRef {
+            qualifier: Qualifier::Related(alias),
+            name: names[index].name.clone(),
+        };
         let (near, far) = (junction_column(source.column), junction_column(target.column));
         let last = self.next_alias();
         let key = self.scope.at(to).columns[target.target].name.clone();
@@ -264,7 +279,14 @@ impl<'a> Resolver<'a, '_> {
         *self.aliases
     }
 
-    fn exists(&self, table: TableId, alias: u16, inner: ColumnRef, outer: ColumnRef, condition: Condition) -> Condition {
+    fn exists(
+        &self,
+        table: TableId,
+        alias: u16,
+        inner: ColumnRef,
+        outer: ColumnRef,
+        condition: Condition,
+    ) -> Condition {
         let table = self.scope.at(table).name.clone();
         Condition::Exists(Box::new(Exists { table, alias, inner, outer, condition }))
     }

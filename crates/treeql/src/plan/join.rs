@@ -86,7 +86,7 @@ pub fn tables(nodes: &[JoinNode], found: &mut Vec<TableId>) {
 }
 
 /// Makes the columns that connect the tables of the tree mandatory (SPEC 8.5).
-pub fn require(scope: &Scope<'_>, nodes: &[JoinNode], from: TableId, selection: &mut Selection<'_>) {
+pub fn require(nodes: &[JoinNode], from: TableId, selection: &mut Selection<'_>) {
     for node in nodes {
         for relation in &node.relations {
             match relation {
@@ -101,7 +101,7 @@ pub fn require(scope: &Scope<'_>, nodes: &[JoinNode], from: TableId, selection: 
                 }
             }
         }
-        require(scope, &node.children, node.table, selection);
+        require(&node.children, node.table, selection);
     }
 }
 
@@ -117,7 +117,12 @@ pub struct Cells<'a> {
 
 impl<'a> Cells<'a> {
     /// The shown columns of `table`, after `before` cells of another kind.
-    pub fn shown(scope: &Scope<'a>, id: TableId, selection: &Selection<'_>, before: Vec<LayoutCell>) -> Cells<'a> {
+    pub fn shown(
+        scope: &Scope<'a>,
+        id: TableId,
+        selection: &Selection<'_>,
+        before: Vec<LayoutCell>,
+    ) -> Cells<'a> {
         let table = scope.at(id);
         let offset = before.len();
         let mut cells = Cells {
@@ -203,7 +208,12 @@ pub fn plan_joins<'a>(
 
 /// The cell whose value leads to the joined rows. A foreign key that is not shown hides its relation (SPEC:
 /// key-excluded-from-join); other keys are selected without being shown.
-fn parent_cell<'a>(scope: &Scope<'a>, from: TableId, relation: &Relation, cells: &mut Cells<'a>) -> Option<usize> {
+fn parent_cell<'a>(
+    scope: &Scope<'a>,
+    from: TableId,
+    relation: &Relation,
+    cells: &mut Cells<'a>,
+) -> Option<usize> {
     match relation {
         Relation::BelongsTo { key } => {
             let cell = cells.cell(scope, from, key.column);
@@ -230,7 +240,8 @@ fn plan_join(
         }
     };
     let key_definition = &scope.at(owner).columns[key_column];
-    let mut cells = Cells::shown(scope, node.table, selection, vec![layout_cell(scope, key_definition, false)]);
+    let mut cells =
+        Cells::shown(scope, node.table, selection, vec![layout_cell(scope, key_definition, false)]);
     cells.layout.link(0);
     let joins = plan_joins(scope, &node.children, node.table, selection, &mut cells);
     let always = Condition::always();

@@ -49,7 +49,7 @@ fn select_plan(
     let mut tables = vec![table];
     join::tables(&nodes, &mut tables);
     let mut selection = Selection::parse(scope, query, table, &tables)?;
-    join::require(scope, &nodes, table, &mut selection);
+    join::require(&nodes, table, &mut selection);
     let mut cells = Cells::shown(scope, table, &selection, Vec::new());
     let joins = join::plan_joins(scope, &nodes, table, &selection, &mut cells);
     let query = Select { table: &scope.at(table).name, columns: &cells.columns, condition, order, window };

@@ -97,7 +97,13 @@ impl<'a> Scope<'a> {
     ///
     /// A segment `messages!from_id` names the foreign key to use. In the strict mode an error says which relations
     /// there are; in the lenient mode no relation is an empty answer.
-    pub fn relations(&self, from: TableId, to: TableId, key: Option<&str>, about: &str) -> Result<Vec<Relation>, Error> {
+    pub fn relations(
+        &self,
+        from: TableId,
+        to: TableId,
+        key: Option<&str>,
+        about: &str,
+    ) -> Result<Vec<Relation>, Error> {
         let mut found = relations(self.schema, from, to, |junction| self.sees(junction));
         found.retain(|relation| self.is_usable(from, to, relation));
         if let Some(name) = key {
@@ -136,11 +142,14 @@ impl<'a> Scope<'a> {
         let related: Vec<&str> = self
             .schema
             .tables()
-            .filter(|(id, _)| self.sees(*id) && !relations(self.schema, from, *id, |id| self.sees(id)).is_empty())
+            .filter(|(id, _)| {
+                self.sees(*id) && !relations(self.schema, from, *id, |id| self.sees(id)).is_empty()
+            })
             .map(|(_, table)| &*table.alias)
             .collect();
         let list = if related.is_empty() { "nothing".to_owned() } else { related.join(", ") };
-        let sentence = format!("'{}' is not related to '{}'; related are: {list}", self.at(to).alias, table.alias);
+        let sentence =
+            format!("'{}' is not related to '{}'; related are: {list}", self.at(to).alias, table.alias);
         Error::invalid(&table.alias, about, sentence)
     }
 

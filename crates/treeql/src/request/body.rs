@@ -174,9 +174,11 @@ mod tests {
 
     #[test]
     fn what_is_cut_off_or_no_json_is_refused() {
-        assert!(["", "0", "[\"truncat", "{\"a\":1", "{\"a\":1} x", "{\"a\":\"\\ud800\"}"]
-            .into_iter()
-            .all(|text| parse(text).is_none()));
+        assert!(
+            ["", "0", "[\"truncat", "{\"a\":1", "{\"a\":1} x", "{\"a\":\"\\ud800\"}"]
+                .into_iter()
+                .all(|text| parse(text).is_none())
+        );
     }
 
     #[test]

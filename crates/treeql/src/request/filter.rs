@@ -192,7 +192,7 @@ pub fn split_comma(text: Cow<'_, str>) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
 
 #[cfg(test)]
 mod tests {
-        use crate::request::filter::{Operator, parse_filter};
+    use crate::request::filter::{Operator, parse_filter};
 
     #[test]
     fn the_value_keeps_its_commas() {

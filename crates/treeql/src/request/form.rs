@@ -90,8 +90,8 @@ fn lists(value: Json) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use crate::request::record::Cell;
     use crate::request::form::records_of_form;
+    use crate::request::record::Cell;
 
     #[test]
     fn numbered_fields_are_a_batch() {

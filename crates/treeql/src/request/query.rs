@@ -226,7 +226,9 @@ impl<'a> Parsed<'a> {
 fn base_name(name: Cow<'_, str>) -> Cow<'_, str> {
     match name {
         Cow::Borrowed(name) => Cow::Borrowed(name.split_once('[').map_or(name, |(base, _)| base)),
-        Cow::Owned(name) => Cow::Owned(name.split_once('[').map_or(name.clone(), |(base, _)| base.to_owned())),
+        Cow::Owned(name) => {
+            Cow::Owned(name.split_once('[').map_or(name.clone(), |(base, _)| base.to_owned()))
+        }
     }
 }
 

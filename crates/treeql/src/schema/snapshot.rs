@@ -89,7 +89,8 @@ impl Schema {
         for table in self.tables.iter_mut().filter(|table| table.kind == TableKind::View) {
             table.primary_key = table.primary_key.or_else(|| table.column("id"));
             for (column, definition) in table.columns.iter().enumerate() {
-                let target = targets.iter().rev().find(|(suffix, _, _)| definition.alias.ends_with(&**suffix));
+                let target =
+                    targets.iter().rev().find(|(suffix, _, _)| definition.alias.ends_with(&**suffix));
                 if let Some((_, id, target)) = target {
                     table.foreign_keys.push(ForeignKey { column, table: *id, target: *target });
                 }

@@ -171,7 +171,13 @@ fn write_group(writer: &mut Writer, parts: &[Condition], separator: &str, empty:
     }
 }
 
-fn write_spatial(writer: &mut Writer, column: &ColumnRef, spatial: Spatial, param: Option<&Param>, srid: u32) {
+fn write_spatial(
+    writer: &mut Writer,
+    column: &ColumnRef,
+    spatial: Spatial,
+    param: Option<&Param>,
+    srid: u32,
+) {
     let column = column.quoted(writer);
     let placeholder = param.map(|param| writer.hole(param.clone())).unwrap_or_default();
     let text = writer.dialect().spatial(spatial, &column, &placeholder, srid);

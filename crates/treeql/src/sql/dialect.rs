@@ -1,7 +1,7 @@
 //! Dialect: every difference in SQL text between the databases, one method each with an arm per database.
 
-use crate::schema::{Column, ColumnType};
 use crate::request::Spatial;
+use crate::schema::{Column, ColumnType};
 
 /// How a database is spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,8 +124,12 @@ impl Dialect {
         };
         match self {
             Dialect::Sqlite => None, // No spatial functions.
-            Dialect::MySql => Some(format!("{function}({column}, ST_GeomFromText({placeholder}, {srid})) = 1")),
-            Dialect::Postgres => Some(format!("{function}({column}, ST_GeomFromText({placeholder}, {srid}))")),
+            Dialect::MySql => {
+                Some(format!("{function}({column}, ST_GeomFromText({placeholder}, {srid})) = 1"))
+            }
+            Dialect::Postgres => {
+                Some(format!("{function}({column}, ST_GeomFromText({placeholder}, {srid}))"))
+            }
         }
     }
 

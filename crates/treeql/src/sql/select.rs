@@ -134,13 +134,20 @@ pub fn keyed(dialect: Dialect, query: &Keyed<'_>) -> KeyedStatement {
         Some(junction) => write_junction(&mut writer, query, junction),
     }
     writer.text(" IN (");
-    KeyedStatement { dialect, tail: tail(dialect, query).into(), head: writer.finish(), sizes: Default::default() }
+    KeyedStatement {
+        dialect,
+        tail: tail(dialect, query).into(),
+        head: writer.finish(),
+        sizes: Default::default(),
+    }
 }
 
 /// A left join, so that a junction row whose record may not be seen still counts, as null (SPEC 9.2).
 fn write_junction(writer: &mut Writer, query: &Keyed<'_>, junction: &Junction<'_>) {
-    let junction_column =
-        |column: &Column| ColumnRef { qualifier: crate::sql::condition::Qualifier::Related(0), name: column.name.clone() };
+    let junction_column = |column: &Column| ColumnRef {
+        qualifier: crate::sql::condition::Qualifier::Related(0),
+        name: column.name.clone(),
+    };
     junction_column(query.key).write(writer);
     write_more_columns(writer, query.columns, Some(query.table));
     writer.text(" FROM ");

@@ -48,7 +48,10 @@ pub fn connect_writer(path: &Path) -> rusqlite::Result<Connection> {
     if !connection.is_readonly("main")? {
         let mode: String = connection.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
         if mode != "wal" {
-            tracing::warn!(mode, "the file cannot use write-ahead logging; reads and writes will wait for each other");
+            tracing::warn!(
+                mode,
+                "the file cannot use write-ahead logging; reads and writes will wait for each other"
+            );
         }
         connection.pragma_update(None, "synchronous", "FULL")?;
     }

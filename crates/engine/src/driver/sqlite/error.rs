@@ -24,7 +24,10 @@ pub fn convert(error: &rusqlite::Error) -> Error {
             Error::new(Code::DatabaseUnavailable, "another program holds a lock on the file; try again")
         }
         ErrorCode::DiskFull => Error::new(Code::DatabaseUnavailable, "the disk is full; nothing was written"),
-        ErrorCode::CannotOpen | ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::SystemIoFailure => {
+        ErrorCode::CannotOpen
+        | ErrorCode::NotADatabase
+        | ErrorCode::DatabaseCorrupt
+        | ErrorCode::SystemIoFailure => {
             tracing::error!(code = native.extended_code, message, "the database file cannot be read");
             Error::new(Code::DatabaseUnavailable, "the database file cannot be read")
         }

@@ -64,7 +64,8 @@ impl Driver {
         if self.is_gone.load(Ordering::Relaxed) {
             return Err(gone());
         }
-        let open = || connect(&self.path, Access::Read).and_then(|it| Session::new(it, Arc::clone(&self.commits)));
+        let open =
+            || connect(&self.path, Access::Read).and_then(|it| Session::new(it, Arc::clone(&self.commits)));
         let session = turn::session(self.id, || open().map_err(|error| convert(&error)))?;
         session.begin_turn()?;
         Ok(session)

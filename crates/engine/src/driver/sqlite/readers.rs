@@ -54,9 +54,10 @@ impl Readers {
         }
         let job: Boxed = Box::new(move |session| Box::pin(async move { job.run(&*session).await }));
         self.sender.try_send(Task { job, cancelled }).map_err(|error| match error {
-            TrySendError::Full(_) => {
-                Error::new(Code::DatabaseUnavailable, format!("{QUEUE_MAX} long queries are waiting; try again"))
-            }
+            TrySendError::Full(_) => Error::new(
+                Code::DatabaseUnavailable,
+                format!("{QUEUE_MAX} long queries are waiting; try again"),
+            ),
             TrySendError::Disconnected(_) => Error::new(Code::DatabaseUnavailable, "the server is stopping"),
         })
     }
@@ -67,7 +68,8 @@ impl Readers {
             return;
         }
         let (path, commits) = (self.path.clone(), Arc::clone(&self.commits));
-        let (receiver, threads, idle) = (self.receiver.clone(), Arc::clone(&self.threads), Arc::clone(&self.idle));
+        let (receiver, threads, idle) =
+            (self.receiver.clone(), Arc::clone(&self.threads), Arc::clone(&self.idle));
         let body = move || {
             // Counted out on every way out, a panic of a job included.
             let _guard = Guard(threads);

@@ -102,7 +102,11 @@ fn add_foreign_keys(connection: &Connection, tables: &mut [RawTable]) -> rusqlit
     let by_name: HashMap<String, usize> =
         tables.iter().enumerate().map(|(index, table)| (table.name.to_lowercase(), index)).collect();
     let column_name = |table: &RawTable, name: &str| {
-        table.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name)).map(|column| column.name.to_string())
+        table
+            .columns
+            .iter()
+            .find(|column| column.name.eq_ignore_ascii_case(name))
+            .map(|column| column.name.to_string())
     };
     let mut query = connection.prepare(FOREIGN_KEYS)?;
     let mut rows = query.query([])?;

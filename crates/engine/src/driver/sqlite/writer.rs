@@ -98,13 +98,19 @@ impl Writer {
     /// Runs a change; answers when it is durable.
     pub async fn change<C: Change>(&self, change: C) -> Result<C::Output, Error> {
         let (reply, answer) = oneshot::channel();
-        self.sender.try_send(Box::new(Waiting { change, result: None, reply })).map_err(|error| match error {
-            TrySendError::Full(_) => {
-                Error::new(Code::DatabaseUnavailable, format!("{QUEUE_MAX} writes are waiting; try again"))
-            }
-            TrySendError::Disconnected(_) => Error::new(Code::DatabaseUnavailable, "the writer has stopped"),
-        })?;
-        let lost = |_| Error::new(Code::Internal, "The writer failed; whether the change was made is not known");
+        self.sender.try_send(Box::new(Waiting { change, result: None, reply })).map_err(
+            |error| match error {
+                TrySendError::Full(_) => Error::new(
+                    Code::DatabaseUnavailable,
+                    format!("{QUEUE_MAX} writes are waiting; try again"),
+                ),
+                TrySendError::Disconnected(_) => {
+                    Error::new(Code::DatabaseUnavailable, "the writer has stopped")
+                }
+            },
+        )?;
+        let lost =
+            |_| Error::new(Code::Internal, "The writer failed; whether the change was made is not known");
         answer.await.map_err(lost)?
     }
 }
@@ -163,7 +169,10 @@ impl WriteLoop {
         let stays = pending.run(&self.session);
         if !self.session.is_in_transaction() {
             // SQLite gave up the whole transaction (disk full, out of memory): nobody's change is in it.
-            return Err(Error::new(Code::DatabaseUnavailable, "the transaction was lost; nothing was written"));
+            return Err(Error::new(
+                Code::DatabaseUnavailable,
+                "the transaction was lost; nothing was written",
+            ));
         }
         if is_batch {
             if !stays {
