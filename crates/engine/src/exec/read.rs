@@ -28,12 +28,16 @@ pub async fn read(
     batch: bool,
 ) -> Result<Found, Error> {
     if values.ids.len() <= INLINE_IDS_MAX {
-        let session = snapshot.driver.session()?;
-        let mut out = Vec::with_capacity(256);
-        match write_ids(&session, select_plan(plan), &values, snapshot, batch, &mut out).await {
-            Ok(()) => return Ok(out),
-            Err(Stopped::Failed(error)) => return Err(error),
-            Err(Stopped::TooLong | Stopped::Abandoned) => {}
+        for is_last in [false, true] {
+            let session = snapshot.driver.session().await?;
+            let mut out = Vec::with_capacity(256);
+            match write_ids(&session, select_plan(plan), &values, snapshot, batch, &mut out).await {
+                Ok(()) => return Ok(out),
+                // A read may be run again when the connection turns out to be lost.
+                Err(Stopped::Failed(_)) if !is_last && session.is_lost() => {}
+                Err(Stopped::Failed(error)) => return Err(error),
+                Err(Stopped::TooLong | Stopped::Abandoned) => break,
+            }
         }
     }
     elsewhere(snapshot, plan, values, batch).await
@@ -55,7 +59,7 @@ async fn elsewhere(
     let (out, mut chunks, cancelled) = pipe();
     let (shared, plan) = (Arc::clone(snapshot), Arc::clone(plan));
     let job = ReadJob { snapshot: shared, plan, values: values.into_owned(), batch, out };
-    snapshot.driver.run(job, cancelled)?;
+    snapshot.driver.run(job, cancelled).await?;
     let mut found = Vec::new();
     while let Some(chunk) = chunks.next().await {
         found.extend_from_slice(&chunk?);
@@ -72,6 +76,10 @@ struct ReadJob {
 }
 
 impl Job for ReadJob {
+    fn needs_two(&self) -> bool {
+        false
+    }
+
     async fn run(mut self, connection: &impl Connection) {
         let select = select_plan(&self.plan);
         let buffer = &mut self.out.buffer;

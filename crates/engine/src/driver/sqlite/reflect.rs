@@ -72,6 +72,7 @@ fn add_column(tables: &mut Vec<RawTable>, row: &Row<'_>, kind: TableKind) -> rus
         // compat: columns of views are never nullable (SPEC 6.3).
         nullable: !not_null && kind == TableKind::Table,
         generated: hidden != 0,
+        as_text: false,
     });
     Ok(())
 }
