@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn a_password_is_never_shown() {
-        let address = Address::parse("postgres://user:secret@host:5432/shop?password=secret").expect("it is a URL");
+        let address =
+            Address::parse("postgres://user:secret@host:5432/shop?password=secret").expect("it is a URL");
         assert_eq!(address.to_string(), "postgres://user:***@host:5432/shop");
     }
 }

@@ -11,11 +11,11 @@ use treeql::sql::{Args, Dialect, Statement};
 
 use crate::driver::address::Address;
 use crate::driver::connection::{Change, Connection, Job};
-use crate::driver::sink::{Done, Sink, Stopped};
 use crate::driver::mysql;
 use crate::driver::options::Options;
 use crate::driver::postgres;
 use crate::driver::retry::Failure;
+use crate::driver::sink::{Done, Sink, Stopped};
 use crate::driver::sqlite;
 
 /// How often a file is looked at.

@@ -45,10 +45,7 @@ impl<C: Poolable> Pool<C> {
     }
 
     /// Lends one connection, opened if none is idle. Waiting longer than five seconds is 2001 (503).
-    pub async fn lease(
-        self: &Rc<Self>,
-        open: impl AsyncFn() -> Result<C, Error>,
-    ) -> Result<Lease<C>, Error> {
+    pub async fn lease(self: &Rc<Self>, open: impl AsyncFn() -> Result<C, Error>) -> Result<Lease<C>, Error> {
         let permit = self.permit(1).await?;
         self.with_permit(permit, &open).await
     }

@@ -28,7 +28,8 @@ impl Target {
     ///
     /// `sslmode` is understood as libpq names it: `disable`, `require` (encrypt only) and `verify-full`.
     pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
-        let cannot = |error: &dyn std::fmt::Display| format!("the URL of the database cannot be read: {error}");
+        let cannot =
+            |error: &dyn std::fmt::Display| format!("the URL of the database cannot be read: {error}");
         let mut parsed = url::Url::parse(url).map_err(|error| cannot(&error))?;
         let pairs: Vec<(String, String)> = parsed.query_pairs().into_owned().collect();
         let ssl_mode = pairs.iter().find(|(name, _)| name == "sslmode").map(|(_, value)| value.clone());
@@ -52,7 +53,9 @@ impl Target {
         builder = match ssl_mode.as_deref() {
             None | Some("disable" | "prefer") => builder,
             Some("require") => builder.ssl_opts(
-                SslOpts::default().with_danger_accept_invalid_certs(true).with_danger_skip_domain_validation(true),
+                SslOpts::default()
+                    .with_danger_accept_invalid_certs(true)
+                    .with_danger_skip_domain_validation(true),
             ),
             Some("verify-full") => builder.ssl_opts(SslOpts::default()),
             Some(other) => {

@@ -9,7 +9,10 @@ use crate::driver::retry::Failure;
 pub fn convert(error: &Native) -> Error {
     let Native::Server(server) = error else {
         if failure(error) == Failure::Lost {
-            return Error::new(Code::DatabaseUnavailable, "the connection to the database was lost; try again");
+            return Error::new(
+                Code::DatabaseUnavailable,
+                "the connection to the database was lost; try again",
+            );
         }
         tracing::error!(%error, "unexpected error of the MySQL driver");
         return Error::new(Code::Internal, "Database error");
@@ -20,9 +23,8 @@ pub fn convert(error: &Native) -> Error {
         // NOT NULL, no default, foreign keys, checks of MariaDB and of MySQL
         1048 | 1364 | 1216 | 1217 | 1451 | 1452 | 4025 | 3819 => Error::new(Code::DataIntegrityViolation, ""),
         // out of range, too long, wrong or truncated value, division, invalid JSON, invalid geometry
-        1264 | 1406 | 1366 | 1292 | 1265 | 1365 | 1411 | 1367 | 1690 | 1416 | 3140 | 3037 | 4079 | 4037 | 4038 => {
-            Error::new(Code::ValueNotAccepted, "a value does not fit the type of its column")
-        }
+        1264 | 1406 | 1366 | 1292 | 1265 | 1365 | 1411 | 1367 | 1690 | 1416 | 3140 | 3037 | 4079 | 4037
+        | 4038 => Error::new(Code::ValueNotAccepted, "a value does not fit the type of its column"),
         1213 | 1205 | 3572 => Error::new(Code::DatabaseUnavailable, "other writes got in the way; try again"),
         1044 | 1045 | 1142 | 1143 | 1227 => Error::new(Code::OperationForbidden, "")
             .detail("database", "the database user of this server may not do that"),
@@ -48,12 +50,18 @@ pub fn convert(error: &Native) -> Error {
 pub fn failure(error: &Native) -> Failure {
     match error {
         // Deadlock and lock wait timeout; TiDB's write conflicts.
-        Native::Server(server) if matches!(server.code, 1213 | 1205 | 3572 | 8002 | 8005 | 8022 | 8028 | 9007) => {
+        Native::Server(server)
+            if matches!(server.code, 1213 | 1205 | 3572 | 8002 | 8005 | 8022 | 8028 | 9007) =>
+        {
             Failure::Conflict
         }
-        Native::Server(server) if matches!(server.code, 1053 | 2013 | 1158..=1161 | 1180 | 1927) => Failure::Lost,
+        Native::Server(server) if matches!(server.code, 1053 | 2013 | 1158..=1161 | 1180 | 1927) => {
+            Failure::Lost
+        }
         Native::Server(_) => Failure::Final,
-        Native::Io(_) | Native::Driver(DriverError::ConnectionClosed | DriverError::PacketOutOfOrder) => Failure::Lost,
+        Native::Io(_) | Native::Driver(DriverError::ConnectionClosed | DriverError::PacketOutOfOrder) => {
+            Failure::Lost
+        }
         Native::Driver(_) | Native::Other(_) | Native::Url(_) => Failure::Final,
     }
 }

@@ -81,7 +81,11 @@ impl Driver {
 
     /// The engine and its version, for people.
     pub fn version(&self) -> String {
-        if self.version.contains("MariaDB") { self.version.clone() } else { format!("MySQL {}", self.version) }
+        if self.version.contains("MariaDB") {
+            self.version.clone()
+        } else {
+            format!("MySQL {}", self.version)
+        }
     }
 
     /// Reads the catalog.
@@ -96,7 +100,10 @@ impl Driver {
     }
 
     /// Runs something on the control connection, opened again if it was lost; never on a worker.
-    fn with_control<T>(&self, run: impl AsyncFn(&mut Conn) -> Result<T, mysql_async::Error>) -> Result<T, Error> {
+    fn with_control<T>(
+        &self,
+        run: impl AsyncFn(&mut Conn) -> Result<T, mysql_async::Error>,
+    ) -> Result<T, Error> {
         let mut control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
         let Control { runtime, conn } = &mut *control;
         runtime.block_on(async {

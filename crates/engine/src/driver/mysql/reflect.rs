@@ -34,7 +34,13 @@ pub async fn tables(conn: &mut Conn) -> Result<Vec<RawTable>, mysql_async::Error
     for (name, kind) in found {
         by_name.insert(name.clone(), tables.len());
         let kind = if kind == "VIEW" { TableKind::View } else { TableKind::Table };
-        tables.push(RawTable { name, kind, columns: Vec::new(), key_columns: Vec::new(), references: Vec::new() });
+        tables.push(RawTable {
+            name,
+            kind,
+            columns: Vec::new(),
+            key_columns: Vec::new(),
+            references: Vec::new(),
+        });
     }
     let found: Vec<(String, String, String, String, String, String)> = conn.query(COLUMNS).await?;
     for (table, name, declared, nullable, extra, _) in found {

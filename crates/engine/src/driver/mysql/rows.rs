@@ -47,7 +47,9 @@ fn cell(value: Option<Native>, column: &Column) -> Cell {
         None | Some(Native::NULL) => Cell::Null,
         Some(Native::Int(int)) => Cell::Int(int),
         // Beyond 63 bits the digits are handed through.
-        Some(Native::UInt(int)) => i64::try_from(int).map_or_else(|_| Cell::Number(int.to_string()), Cell::Int),
+        Some(Native::UInt(int)) => {
+            i64::try_from(int).map_or_else(|_| Cell::Number(int.to_string()), Cell::Int)
+        }
         Some(Native::Float(float)) => Cell::Float(six_digits(float)),
         Some(Native::Double(double)) => Cell::Float(double),
         Some(Native::Bytes(bytes)) => bytes_cell(bytes, column),

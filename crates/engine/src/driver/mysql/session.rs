@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use mysql_async::prelude::Queryable;
 use mysql_async::Params;
+use mysql_async::prelude::Queryable;
 use treeql::error::Error;
 use treeql::sql::{Args, Statement};
 
@@ -60,7 +60,12 @@ fn params(values: Vec<mysql_async::Value>) -> Params {
 }
 
 impl Connection for Session {
-    async fn query(&self, statement: &Statement, args: Args<'_>, sink: &mut impl Sink) -> Result<(), Stopped> {
+    async fn query(
+        &self,
+        statement: &Statement,
+        args: Args<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
         let values = parameters(statement, args)?;
         let mut conn = self.lease.get().0.lock().await;
         let mut result =

@@ -6,7 +6,8 @@ use treeql::schema::ColumnType;
 pub fn catalog_type(declared: &str) -> (ColumnType, u32, u32, u32) {
     let lower = declared.to_ascii_lowercase();
     let word: String = lower.chars().take_while(char::is_ascii_alphabetic).collect();
-    let inside = lower.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inside, _)| inside);
+    let inside =
+        lower.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inside, _)| inside);
     let mut sizes = inside.split(',').map(|size| size.trim().parse::<u32>().unwrap_or(0));
     let (first, second) = (sizes.next().unwrap_or(0), sizes.next().unwrap_or(0));
     match word.as_str() {
@@ -25,9 +26,8 @@ pub fn catalog_type(declared: &str) -> (ColumnType, u32, u32, u32) {
         "date" => (ColumnType::Date, 0, 0, 0),
         "time" => (ColumnType::Time, 0, 0, 0),
         "datetime" | "timestamp" => (ColumnType::Timestamp, 0, 0, 0),
-        "point" | "linestring" | "polygon" | "multipoint" | "multilinestring" | "multipolygon" | "geometry" => {
-            (ColumnType::Geometry, 0, 0, 0)
-        }
+        "point" | "linestring" | "polygon" | "multipoint" | "multilinestring" | "multipolygon"
+        | "geometry" => (ColumnType::Geometry, 0, 0, 0),
         // The reference has these as clob; as text they can be read.
         "geometrycollection" | "geomcollection" => (ColumnType::Geometry, 0, 0, 0),
         _ => (ColumnType::Clob, 0, 0, 0),

@@ -37,7 +37,9 @@ impl Target {
     /// Reads a URL. The error is a sentence without the password.
     pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
         let verify = url.contains("sslmode=verify-full");
-        let known = url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
+        let known = url
+            .replace("sslmode=verify-full", "sslmode=require")
+            .replace("sslmode=verify-ca", "sslmode=require");
         let mut config: Config =
             known.parse().map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
         if let Some(password) = password {
@@ -108,7 +110,10 @@ fn drive(connection: impl Future<Output = Result<(), tokio_postgres::Error>> + S
 
 impl Link {
     /// The prepared form of a statement, made on first use.
-    pub async fn prepared(&self, statement: &treeql::sql::Statement) -> Result<Statement, tokio_postgres::Error> {
+    pub async fn prepared(
+        &self,
+        statement: &treeql::sql::Statement,
+    ) -> Result<Statement, tokio_postgres::Error> {
         if let Some(known) = self.statements.borrow().get(&statement.id) {
             return Ok(known.clone());
         }
@@ -133,6 +138,8 @@ impl Poolable for Link {
     }
 
     async fn is_alive(&mut self) -> bool {
-        tokio::time::timeout(CONNECT_PATIENCE, self.client.check_connection()).await.is_ok_and(|asked| asked.is_ok())
+        tokio::time::timeout(CONNECT_PATIENCE, self.client.check_connection())
+            .await
+            .is_ok_and(|asked| asked.is_ok())
     }
 }

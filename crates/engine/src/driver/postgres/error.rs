@@ -9,7 +9,10 @@ use crate::driver::retry::Failure;
 pub fn convert(error: &tokio_postgres::Error) -> Error {
     let Some(state) = error.code() else {
         if failure(error) == Failure::Lost {
-            return Error::new(Code::DatabaseUnavailable, "the connection to the database was lost; try again");
+            return Error::new(
+                Code::DatabaseUnavailable,
+                "the connection to the database was lost; try again",
+            );
         }
         tracing::error!(%error, "unexpected error of the PostgreSQL driver");
         return Error::new(Code::Internal, "Database error");
@@ -22,12 +25,18 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
         (_, "22") => Error::new(Code::ValueNotAccepted, "a value does not fit the type of its column"),
         ("42501", _) => Error::new(Code::OperationForbidden, "")
             .detail("database", "the database user of this server may not do that"),
-        ("57014", _) => Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows"),
+        ("57014", _) => {
+            Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
+        }
         (_, "40") => Error::new(Code::DatabaseUnavailable, "other writes got in the way; try again"),
-        (_, "08" | "53" | "57") => Error::new(Code::DatabaseUnavailable, "the database does not answer; try again"),
+        (_, "08" | "53" | "57") => {
+            Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
+        }
         // The transaction has failed before: the statement that failed first has the reason.
         ("25P02", _) => Error::new(Code::Internal, "Database error"),
-        ("25006", _) => Error::new(Code::OperationForbidden, "").detail("database", "the database is read-only"),
+        ("25006", _) => {
+            Error::new(Code::OperationForbidden, "").detail("database", "the database is read-only")
+        }
         _ => {
             tracing::error!(%error, sqlstate = code, detail = ?error.as_db_error(), "a statement failed");
             Error::new(Code::Internal, "Database error")
@@ -38,7 +47,9 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
 /// What the error says about running the statement again.
 pub fn failure(error: &tokio_postgres::Error) -> Failure {
     match error.code() {
-        Some(state) if *state == SqlState::T_R_SERIALIZATION_FAILURE || *state == SqlState::T_R_DEADLOCK_DETECTED => {
+        Some(state)
+            if *state == SqlState::T_R_SERIALIZATION_FAILURE || *state == SqlState::T_R_DEADLOCK_DETECTED =>
+        {
             Failure::Conflict
         }
         Some(state) if matches!(&state.code()[..2], "08" | "57") && state.code() != "57014" => Failure::Lost,

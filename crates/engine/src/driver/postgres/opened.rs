@@ -112,7 +112,10 @@ impl Driver {
     }
 
     /// Runs something on the control connection, opened again if it was lost; never on a worker.
-    fn with_control<T>(&self, run: impl AsyncFn(&Link) -> Result<T, tokio_postgres::Error>) -> Result<T, Error> {
+    fn with_control<T>(
+        &self,
+        run: impl AsyncFn(&Link) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T, Error> {
         let target = self.target();
         let mut control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
         let Control { runtime, link } = &mut *control;

@@ -18,7 +18,11 @@ pub enum Parameter {
 }
 
 impl ToSql for Parameter {
-    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+    fn to_sql(
+        &self,
+        _: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         match self {
             Parameter::Null => return Ok(IsNull::Yes),
             Parameter::Text(text) => out.extend_from_slice(text.as_bytes()),

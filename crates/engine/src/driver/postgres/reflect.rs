@@ -36,12 +36,12 @@ const FOREIGN_KEYS: &str = "SELECT conrelid, conkey, confrelid, confkey FROM pg_
     WHERE contype = 'f' AND conparentid = 0 ORDER BY conrelid, conname";
 
 /// A number that differs when a table, a column or a constraint does.
-const FINGERPRINT: &str = "SELECT (SELECT COALESCE(SUM(hashtext(oid::text || xmin::text || relname)::bigint), 0) \
-        FROM pg_class WHERE relkind IN ('r','p','f','v','m') AND relnamespace NOT IN \
-        (SELECT oid FROM pg_namespace WHERE nspname IN ('pg_catalog','information_schema','pg_toast'))) \
-    # (SELECT COALESCE(SUM(hashtext(attrelid::text || attnum::text || xmin::text)::bigint), 0) \
-        FROM pg_attribute WHERE attrelid >= 16384) \
-    # (SELECT COALESCE(SUM(hashtext(oid::text || xmin::text)::bigint), 0) FROM pg_constraint)";
+const FINGERPRINT: &str = "SELECT hashtextextended(concat( \
+    (SELECT SUM(hashtext(oid::text || xmin::text || relname)::bigint) FROM pg_class \
+        WHERE relkind IN ('r','p','f','v','m') AND oid >= 16384), '/', \
+    (SELECT SUM(hashtext(attrelid::text || attnum::text || xmin::text)::bigint) FROM pg_attribute \
+        WHERE attrelid >= 16384), '/', \
+    (SELECT SUM(hashtext(oid::text || xmin::text)::bigint) FROM pg_constraint)), 0)";
 
 /// Every table and view that a bare name leads to.
 pub async fn tables(client: &Client) -> Result<Vec<RawTable>, tokio_postgres::Error> {
@@ -116,7 +116,8 @@ impl Catalog {
     /// compat: of a composite foreign key the first column counts (SPEC 6.4).
     fn add_foreign_key(&mut self, from: u32, column: i16, to: u32, target: i16) {
         let (Some(table), Some(other)) = (self.by_oid.get(&from), self.by_oid.get(&to)) else { return };
-        let (Some(place), Some(target)) = (self.places.get(&(from, column)), self.places.get(&(to, target))) else {
+        let (Some(place), Some(target)) = (self.places.get(&(from, column)), self.places.get(&(to, target)))
+        else {
             return;
         };
         let column = self.tables[*table].columns[*place].name.to_string();

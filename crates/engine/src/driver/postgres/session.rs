@@ -5,8 +5,8 @@ use std::pin::pin;
 use std::rc::Rc;
 
 use futures_util::TryStreamExt;
-use tokio_postgres::types::Type;
 use tokio_postgres::RowStream;
+use tokio_postgres::types::Type;
 use treeql::error::Error;
 use treeql::sql::{Args, Statement};
 
@@ -81,11 +81,17 @@ impl Session {
         let link = self.link();
         if !self.is_direct {
             let typed = parameters(statement, args)?.into_iter().map(|parameter| (parameter, Type::UNKNOWN));
-            return link.client.query_typed_raw(&statement.text, typed).await.map_err(|error| self.failed(&error).into());
+            return link
+                .client
+                .query_typed_raw(&statement.text, typed)
+                .await
+                .map_err(|error| self.failed(&error).into());
         }
         for is_last in [false, true] {
             let started = match link.prepared(statement).await {
-                Ok(prepared) => link.client.query_raw::<_, Parameter, _>(&prepared, parameters(statement, args)?).await,
+                Ok(prepared) => {
+                    link.client.query_raw::<_, Parameter, _>(&prepared, parameters(statement, args)?).await
+                }
                 Err(error) => Err(error),
             };
             match started {
@@ -101,7 +107,12 @@ impl Session {
 }
 
 impl Connection for Session {
-    async fn query(&self, statement: &Statement, args: Args<'_>, sink: &mut impl Sink) -> Result<(), Stopped> {
+    async fn query(
+        &self,
+        statement: &Statement,
+        args: Args<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
         let mut rows = pin!(self.start(statement, args).await?);
         let ended = loop {
             match rows.try_next().await {
