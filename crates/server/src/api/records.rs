@@ -26,11 +26,7 @@ pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error>
     if let Some(max) = context.policy.rows_max {
         values.limit = Some(values.limit.map_or(max, |limit| limit.min(max)));
     }
-    request.window = match (values.limit, values.offset) {
-        (None, _) => Window::All,
-        (Some(_), 0) => Window::Limit,
-        (Some(_), _) => Window::LimitOffset,
-    };
+    request.window = Window::of(values.limit, values.offset);
     let plan = context.snapshot.plan(&request, context.policy)?;
     match exec::list(&context.snapshot, &plan, values).await? {
         Answer::Whole(document) => Ok(Response::json(document)),
