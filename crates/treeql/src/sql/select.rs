@@ -37,7 +37,7 @@ pub fn select(dialect: Dialect, query: &Select<'_>) -> Statement {
     writer.text(" FROM ");
     writer.name(query.table);
     query.condition.write_where(&mut writer);
-    write_order(&mut writer, query.order);
+    write_order(&mut writer, query.table, query.order);
     write_window(&mut writer, query.window);
     writer.finish()
 }
@@ -123,7 +123,7 @@ pub fn keyed(dialect: Dialect, query: &Keyed<'_>) -> KeyedStatement {
     writer.text("SELECT ");
     match &query.junction {
         None => {
-            writer.name(&query.key.name);
+            write_column(&mut writer, query.key, None);
             write_more_columns(&mut writer, query.columns, None);
             writer.text(" FROM ");
             writer.name(query.table);
@@ -148,7 +148,8 @@ fn write_junction(writer: &mut Writer, query: &Keyed<'_>, junction: &Junction<'_
         qualifier: crate::sql::condition::Qualifier::Related(0),
         name: column.name.clone(),
     };
-    junction_column(query.key).write(writer);
+    let key = junction_column(query.key).quoted(writer);
+    writer.text(&writer.dialect().selected(query.key, &key));
     write_more_columns(writer, query.columns, Some(query.table));
     writer.text(" FROM ");
     writer.name(junction.table);
@@ -173,7 +174,7 @@ fn tail(dialect: Dialect, query: &Keyed<'_>) -> String {
     let quoted = Writer::new(dialect);
     match query.order {
         Some(column) if query.junction.is_some() => format!(") ORDER BY r0.{}", quoted.quoted(&column.name)),
-        Some(column) => format!(") ORDER BY {}", quoted.quoted(&column.name)),
+        Some(column) => format!(") ORDER BY {}.{}", quoted.quoted(query.table), quoted.quoted(&column.name)),
         None => ")".to_owned(),
     }
 }
@@ -202,12 +203,16 @@ fn write_column(writer: &mut Writer, column: &Column, table: Option<&str>) {
     writer.text(&text);
 }
 
-fn write_order(writer: &mut Writer, order: &[(&Column, bool)]) {
+/// The columns are qualified: PostgreSQL takes a bare name for a selected column of that name, which may be the text
+/// of a number, and "10" comes before "9".
+fn write_order(writer: &mut Writer, table: &str, order: &[(&Column, bool)]) {
     if order.is_empty() {
         return;
     }
     writer.text(" ORDER BY ");
     writer.list(order, ",", |writer, (column, descending)| {
+        writer.name(table);
+        writer.text(".");
         writer.name(&column.name);
         if *descending {
             writer.text(" DESC");
