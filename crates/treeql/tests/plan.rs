@@ -308,6 +308,12 @@ fn tables() -> Vec<treeql::schema::RawTable> {
             table("we\"ird `name", &[("i\"d", Integer), ("ta`ble; --", Varchar), ("of", Integer)]),
             &[("of", "we\"ird `name")],
         ),
+        with_references(table("r0", &[("id", Integer), ("boss", Integer)]), &[("boss", "r0")]),
+        with_references(table("r1", &[("id", Integer), ("r0_id", Integer)]), &[("r0_id", "r0")]),
+        with_references(
+            table("r2", &[("id", Integer), ("from", Integer), ("to", Integer)]),
+            &[("from", "tags"), ("to", "r0")],
+        ),
         shapes,
         published,
     ]

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::request::Window;
 use crate::schema::Column;
-use crate::sql::condition::{ColumnRef, Condition};
+use crate::sql::condition::{ColumnRef, Condition, Qualifier};
 use crate::sql::dialect::Dialect;
 use crate::sql::statement::{Param, Source, Statement};
 use crate::sql::writer::Writer;
@@ -79,6 +79,13 @@ pub struct Junction<'a> {
     pub condition: &'a Condition,
 }
 
+impl Keyed<'_> {
+    /// The number of the junction's alias: `r0`, unless the joined table is called that.
+    fn junction_alias(&self) -> u16 {
+        u16::from(self.table.eq_ignore_ascii_case("r0"))
+    }
+}
+
 /// A statement that exists once for each power-of-two number of keys.
 #[derive(Debug)]
 pub struct KeyedStatement {
@@ -144,16 +151,15 @@ pub fn keyed(dialect: Dialect, query: &Keyed<'_>) -> KeyedStatement {
 
 /// A left join, so that a junction row whose record may not be seen still counts, as null (SPEC 9.2).
 fn write_junction(writer: &mut Writer, query: &Keyed<'_>, junction: &Junction<'_>) {
-    let junction_column = |column: &Column| ColumnRef {
-        qualifier: crate::sql::condition::Qualifier::Related(0),
-        name: column.name.clone(),
-    };
+    let alias = query.junction_alias();
+    let junction_column =
+        |column: &Column| ColumnRef { qualifier: Qualifier::Related(alias), name: column.name.clone() };
     let key = junction_column(query.key).quoted(writer);
     writer.text(&writer.dialect().selected(query.key, &key));
     write_more_columns(writer, query.columns, Some(query.table));
     writer.text(" FROM ");
     writer.name(junction.table);
-    writer.text(" r0 LEFT JOIN ");
+    writer.text(&format!(" r{alias} LEFT JOIN "));
     writer.name(query.table);
     writer.text(" ON ");
     writer.name(query.table);
@@ -173,7 +179,9 @@ fn write_junction(writer: &mut Writer, query: &Keyed<'_>, junction: &Junction<'_
 fn tail(dialect: Dialect, query: &Keyed<'_>) -> String {
     let quoted = Writer::new(dialect);
     match query.order {
-        Some(column) if query.junction.is_some() => format!(") ORDER BY r0.{}", quoted.quoted(&column.name)),
+        Some(column) if query.junction.is_some() => {
+            format!(") ORDER BY r{}.{}", query.junction_alias(), quoted.quoted(&column.name))
+        }
         Some(column) => format!(") ORDER BY {}.{}", quoted.quoted(query.table), quoted.quoted(&column.name)),
         None => ")".to_owned(),
     }
