@@ -13,9 +13,6 @@ use treeql::request::{Cell, Operation, Query, Record, RecordBatch, Request, Valu
 use crate::api::context::Context;
 use crate::http::{Body, Incoming, Response};
 
-/// limit: members of a record; more columns than any of the databases allows.
-const MEMBERS_MAX: usize = 4096;
-
 /// `GET /records/{table}`.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
     let mut values = Values::default();
@@ -26,11 +23,7 @@ pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error>
     if let Some(max) = context.policy.rows_max {
         values.limit = Some(values.limit.map_or(max, |limit| limit.min(max)));
     }
-    request.window = match (values.limit, values.offset) {
-        (None, _) => Window::All,
-        (Some(_), 0) => Window::Limit,
-        (Some(_), _) => Window::LimitOffset,
-    };
+    request.window = Window::of(values.limit, values.offset);
     let plan = context.snapshot.plan(&request, context.policy)?;
     match exec::list(&context.snapshot, &plan, values).await? {
         Answer::Whole(document) => Ok(Response::json(document)),
@@ -140,10 +133,6 @@ fn step(
     id: Option<&str>,
     record: &Record<'_>,
 ) -> Result<Step, Error> {
-    if record.len() > MEMBERS_MAX {
-        let sentence = format!("{} members in a record; it may have {MEMBERS_MAX}", record.len());
-        return Err(Error::new(Code::TooLarge, sentence));
-    }
     let mut request = Request::new(operation, table);
     request.query = query.clone();
     request.members = record.iter().map(|(name, _)| Cow::Borrowed(name.as_ref())).collect();

@@ -224,7 +224,7 @@ impl<'a> Resolver<'a, '_> {
         let to = self.scope.table(name, Some(&self.about()))?;
         let relations = self.scope.relations(from, to, key, &self.about())?;
         let Some(relation) = relations.first() else { return Ok(None) };
-        let alias = self.next_alias();
+        let alias = self.next_alias(&outer);
         let inner = Qualifier::Related(alias);
         let column_of = |table: TableId, index: usize, qualifier: &Qualifier| ColumnRef {
             qualifier: qualifier.clone(),
@@ -264,7 +264,7 @@ impl<'a> Resolver<'a, '_> {
             name: names[index].name.clone(),
         };
         let (near, far) = (junction_column(source.column), junction_column(target.column));
-        let last = self.next_alias();
+        let last = self.next_alias(&here.qualifier);
         let key = self.scope.at(to).columns[target.target].name.clone();
         let there = ColumnRef { qualifier: Qualifier::Related(last), name: key };
         let leaf = self.step(to, Qualifier::Related(last), rest, column)?;
@@ -274,8 +274,15 @@ impl<'a> Resolver<'a, '_> {
         }))
     }
 
-    fn next_alias(&mut self) -> u16 {
+    /// A new alias. A table may itself be called `r1`; inside, that name would mean the related table.
+    fn next_alias(&mut self, outer: &Qualifier) -> u16 {
         *self.aliases += 1;
+        match outer {
+            Qualifier::Table(name) if name.eq_ignore_ascii_case(&format!("r{}", self.aliases)) => {
+                *self.aliases += 1;
+            }
+            _ => {}
+        }
         *self.aliases
     }
 

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::error::{Code, Error};
 use crate::request::decode::decode;
 use crate::request::form::records_of_form;
-use crate::request::record::{Cell, Record, RecordBatch};
+use crate::request::record::{Cell, MEMBERS_MAX, Record, RecordBatch, put};
 
 impl<'a> RecordBatch<'a> {
     /// Reads a body. `form` says that the content type is a form's, so that a brace does not make it JSON.
@@ -24,13 +24,17 @@ impl<'a> RecordBatch<'a> {
             return Err(unreadable("is empty; send a JSON object, an array of objects, or a form"));
         }
         let trimmed = text.trim_start_matches([' ', '\t', '\n', '\r']);
-        let batch = if !form && trimmed.starts_with(['{', '[']) { json(text)? } else { form_pairs(text)? };
-        if batch.records.len() > batch_rows_max {
-            let count = batch.records.len();
+        let is_json = !form && trimmed.starts_with(['{', '[']);
+        let (batch, count) = if is_json { json(text, batch_rows_max)? } else { form_pairs(text)? };
+        if count > batch_rows_max {
             return Err(Error::new(
                 Code::TooLarge,
                 format!("{count} records; one request may have {batch_rows_max} (limits.batchRows)"),
             ));
+        }
+        if batch.records.iter().any(|record| record.len() > MEMBERS_MAX) {
+            let sentence = format!("a record with more than {MEMBERS_MAX} members");
+            return Err(Error::new(Code::TooLarge, sentence));
         }
         Ok(batch)
     }
@@ -40,44 +44,55 @@ fn unreadable(sentence: impl Into<Box<str>>) -> Error {
     Error::new(Code::HttpMessageNotReadable, "").detail("body", sentence)
 }
 
-fn form_pairs(text: &str) -> Result<RecordBatch<'_>, Error> {
+/// A batch, and how many records were sent: those beyond the limit are counted, but not kept.
+type Counted<'a> = (RecordBatch<'a>, usize);
+
+fn form_pairs(text: &str) -> Result<Counted<'_>, Error> {
     let mut pairs = Vec::new();
     for piece in text.split('&').filter(|piece| !piece.is_empty()) {
         let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
         let bad = || unreadable(format!("'{}' is not UTF-8 when decoded", piece.escape_debug()));
         pairs.push((decode(name).ok_or_else(bad)?, decode(value).ok_or_else(bad)?));
     }
-    Ok(records_of_form(pairs))
+    let batch = records_of_form(pairs);
+    let count = batch.records.len();
+    Ok((batch, count))
 }
 
-fn json(text: &str) -> Result<RecordBatch<'_>, Error> {
+fn json(text: &str, batch_rows_max: usize) -> Result<Counted<'_>, Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let batch = deserializer
-        .deserialize_any(BatchVisitor)
-        .and_then(|batch| deserializer.end().map(|()| batch))
+    let counted = deserializer
+        .deserialize_any(BatchVisitor { batch_rows_max })
+        .and_then(|counted| deserializer.end().map(|()| counted))
         .map_err(|e| unreadable(format!("is no JSON: {e}")))?;
-    Ok(batch)
+    Ok(counted)
 }
 
-struct BatchVisitor;
+struct BatchVisitor {
+    batch_rows_max: usize,
+}
 
 impl<'de> Visitor<'de> for BatchVisitor {
-    type Value = RecordBatch<'de>;
+    type Value = Counted<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object or an array of objects")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Ok(RecordBatch { records: vec![read_record(map)?], batch: false })
+        Ok((RecordBatch { records: vec![read_record(map)?], batch: false }, 1))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut records = Vec::new();
+        let mut count = 0;
         while let Some(element) = seq.next_element::<&'de RawValue>()? {
-            records.push(record_of_json(element.get()).map_err(serde::de::Error::custom)?);
+            count += 1;
+            if count <= self.batch_rows_max {
+                records.push(record_of_json(element.get()).map_err(serde::de::Error::custom)?);
+            }
         }
-        Ok(RecordBatch { records, batch: true })
+        Ok((RecordBatch { records, batch: true }, count))
     }
 }
 
@@ -104,10 +119,7 @@ fn read_record<'de, A: MapAccess<'de>>(mut map: A) -> Result<Record<'de>, A::Err
     while let Some(name) = map.next_key::<Name<'de>>()? {
         let raw = map.next_value::<&'de RawValue>()?;
         let cell = cell_of_json(raw.get()).map_err(serde::de::Error::custom)?;
-        match record.iter_mut().find(|(known, _)| *known == name.0) {
-            Some((_, last)) => *last = cell,
-            None => record.push((name.0, cell)),
-        }
+        put(&mut record, name.0, cell);
     }
     Ok(record)
 }
@@ -179,6 +191,18 @@ mod tests {
                 .into_iter()
                 .all(|text| parse(text).is_none())
         );
+    }
+
+    #[test]
+    fn a_body_is_not_kept_beyond_its_limits() {
+        let members: Vec<String> = (0..200_000).map(|number| format!("\"{number}\":0")).collect();
+        let numbers = vec!["1"; 200_000].join(",");
+        let form: Vec<String> = (0..200_000).map(|number| format!("{number}=")).collect();
+        let bodies = [format!("{{{}}}", members.join(",")), format!("[{numbers}]"), form.join("&")];
+        for body in bodies {
+            let error = RecordBatch::parse(body.as_bytes(), false, 10).expect_err("it is too large");
+            assert_eq!(error.code.number(), 2000, "{error}");
+        }
     }
 
     #[test]

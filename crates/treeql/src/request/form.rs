@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
 
-use crate::request::record::{Cell, Record, RecordBatch};
+use crate::request::record::{Cell, Record, RecordBatch, put};
 
 /// limit: how deep brackets may nest in the name of a form field.
 const DEPTH_MAX: usize = 8;
@@ -14,7 +14,7 @@ pub fn records_of_form<'a>(pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>) -> RecordBa
     if pairs.iter().all(|(name, _)| !name.contains('[')) {
         let mut record = Record::new();
         for (name, value) in pairs {
-            put(&mut record, name, Cell::Text(value));
+            put_field(&mut record, name, Cell::Text(value));
         }
         return RecordBatch { records: vec![record], batch: false };
     }
@@ -33,14 +33,10 @@ pub fn records_of_form<'a>(pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>) -> RecordBa
     RecordBatch { records: vec![record_of(tree)], batch: false }
 }
 
-fn put<'a>(record: &mut Record<'a>, name: Cow<'a, str>, cell: Cell<'a>) {
-    let (name, cell) = match name.strip_suffix("__is_null") {
-        Some(plain) => (Cow::Owned(plain.to_owned()), Cell::Null),
-        None => (name, cell),
-    };
-    match record.iter_mut().find(|(known, _)| *known == name) {
-        Some((_, last)) => *last = cell,
-        None => record.push((name, cell)),
+fn put_field<'a>(record: &mut Record<'a>, name: Cow<'a, str>, cell: Cell<'a>) {
+    match name.strip_suffix("__is_null") {
+        Some(plain) => put(record, Cow::Owned(plain.to_owned()), Cell::Null),
+        None => put(record, name, cell),
     }
 }
 
@@ -51,7 +47,7 @@ fn record_of<'a>(members: Map<String, Json>) -> Record<'a> {
             Json::String(text) => Cell::Text(Cow::Owned(text)),
             other => Cell::Json(Cow::Owned(lists(other).to_string())),
         };
-        put(&mut record, Cow::Owned(name), cell);
+        put_field(&mut record, Cow::Owned(name), cell);
     }
     record
 }

@@ -11,6 +11,8 @@ use crate::request::values::Values;
 
 /// limit: filters of one request; each may become a nested query.
 pub const FILTERS_MAX: usize = 100;
+/// limit: values of all filters of one request; SQLite binds 32,766 at most.
+pub const VALUES_MAX: usize = 16 * 1024;
 /// limit: `join` parameters of one request.
 pub const JOINS_MAX: usize = 50;
 /// limit: `order` parameters of one request.
@@ -164,6 +166,10 @@ impl<'a> Parsed<'a> {
         let name = format!("filter{group}");
         let filter = parse_filter(group, value.clone(), &mut values.slots)
             .map_err(|sentence| Error::invalid(table, &name, sentence))?;
+        if values.slots.len() > VALUES_MAX {
+            let sentence = format!("all filters together have more than {VALUES_MAX} values");
+            return Err(Error::invalid(table, &name, sentence));
+        }
         match filter {
             None if mode.is_strict() => {
                 let sentence =
@@ -327,6 +333,13 @@ mod tests {
         assert_eq!(window("page=1,5&page=2", Mode::Lenient), Some((Some(5), 5)));
         assert_eq!(leading_integer("12abc"), 12);
         assert_eq!(leading_integer("abc"), 0);
+    }
+
+    #[test]
+    fn all_filters_together_have_a_bounded_number_of_values() {
+        let one = format!("filter=id,in,{}", vec!["1"; 4096].join(","));
+        assert!(window(&[one.as_str(); 4].join("&"), Mode::Lenient).is_some());
+        assert_eq!(window(&[one.as_str(); 5].join("&"), Mode::Lenient), None);
     }
 
     #[test]

@@ -47,6 +47,17 @@ pub enum Window {
     LimitOffset,
 }
 
+impl Window {
+    /// The window that these values make.
+    pub fn of(limit: Option<i64>, offset: i64) -> Window {
+        match (limit, offset) {
+            (None, _) => Window::All,
+            (Some(_), 0) => Window::Limit,
+            (Some(_), _) => Window::LimitOffset,
+        }
+    }
+}
+
 /// What is asked, without its values: the key of the plan cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request<'a> {

@@ -61,6 +61,12 @@ impl<'a> Args<'a> {
     }
 
     fn text(&self, text: &'a str, param: &Param) -> Result<Bound<'a>, Error> {
+        // The same in both modes: PostgreSQL refuses it, the others end the text there or compare it in their own way.
+        if memchr::memchr(0, text.as_bytes()).is_some() {
+            let (table, column) =
+                param.about.as_ref().map_or(("", "filter"), |about| (&about.table, &about.column));
+            return Err(Error::invalid(table, column, "contains a NUL character, which no column stores"));
+        }
         if param.wrap != Wrap::None {
             return Ok(Bound::Owned(Value::Text(pattern(text, param.wrap).into())));
         }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::request::Window;
 use crate::schema::Column;
-use crate::sql::condition::{ColumnRef, Condition};
+use crate::sql::condition::{ColumnRef, Condition, Qualifier};
 use crate::sql::dialect::Dialect;
 use crate::sql::statement::{Param, Source, Statement};
 use crate::sql::writer::Writer;
@@ -37,7 +37,7 @@ pub fn select(dialect: Dialect, query: &Select<'_>) -> Statement {
     writer.text(" FROM ");
     writer.name(query.table);
     query.condition.write_where(&mut writer);
-    write_order(&mut writer, query.order);
+    write_order(&mut writer, query.table, query.order);
     write_window(&mut writer, query.window);
     writer.finish()
 }
@@ -77,6 +77,13 @@ pub struct Junction<'a> {
     pub target: &'a Column,
     /// Which rows of the junction may be seen, qualified by its name.
     pub condition: &'a Condition,
+}
+
+impl Keyed<'_> {
+    /// The number of the junction's alias: `r0`, unless the joined table is called that.
+    fn junction_alias(&self) -> u16 {
+        u16::from(self.table.eq_ignore_ascii_case("r0"))
+    }
 }
 
 /// A statement that exists once for each power-of-two number of keys.
@@ -123,7 +130,7 @@ pub fn keyed(dialect: Dialect, query: &Keyed<'_>) -> KeyedStatement {
     writer.text("SELECT ");
     match &query.junction {
         None => {
-            writer.name(&query.key.name);
+            write_column(&mut writer, query.key, None);
             write_more_columns(&mut writer, query.columns, None);
             writer.text(" FROM ");
             writer.name(query.table);
@@ -144,15 +151,15 @@ pub fn keyed(dialect: Dialect, query: &Keyed<'_>) -> KeyedStatement {
 
 /// A left join, so that a junction row whose record may not be seen still counts, as null (SPEC 9.2).
 fn write_junction(writer: &mut Writer, query: &Keyed<'_>, junction: &Junction<'_>) {
-    let junction_column = |column: &Column| ColumnRef {
-        qualifier: crate::sql::condition::Qualifier::Related(0),
-        name: column.name.clone(),
-    };
-    junction_column(query.key).write(writer);
+    let alias = query.junction_alias();
+    let junction_column =
+        |column: &Column| ColumnRef { qualifier: Qualifier::Related(alias), name: column.name.clone() };
+    let key = junction_column(query.key).quoted(writer);
+    writer.text(&writer.dialect().selected(query.key, &key));
     write_more_columns(writer, query.columns, Some(query.table));
     writer.text(" FROM ");
     writer.name(junction.table);
-    writer.text(" r0 LEFT JOIN ");
+    writer.text(&format!(" r{alias} LEFT JOIN "));
     writer.name(query.table);
     writer.text(" ON ");
     writer.name(query.table);
@@ -172,8 +179,10 @@ fn write_junction(writer: &mut Writer, query: &Keyed<'_>, junction: &Junction<'_
 fn tail(dialect: Dialect, query: &Keyed<'_>) -> String {
     let quoted = Writer::new(dialect);
     match query.order {
-        Some(column) if query.junction.is_some() => format!(") ORDER BY r0.{}", quoted.quoted(&column.name)),
-        Some(column) => format!(") ORDER BY {}", quoted.quoted(&column.name)),
+        Some(column) if query.junction.is_some() => {
+            format!(") ORDER BY r{}.{}", query.junction_alias(), quoted.quoted(&column.name))
+        }
+        Some(column) => format!(") ORDER BY {}.{}", quoted.quoted(query.table), quoted.quoted(&column.name)),
         None => ")".to_owned(),
     }
 }
@@ -202,12 +211,16 @@ fn write_column(writer: &mut Writer, column: &Column, table: Option<&str>) {
     writer.text(&text);
 }
 
-fn write_order(writer: &mut Writer, order: &[(&Column, bool)]) {
+/// The columns are qualified: PostgreSQL takes a bare name for a selected column of that name, which may be the text
+/// of a number, and "10" comes before "9".
+fn write_order(writer: &mut Writer, table: &str, order: &[(&Column, bool)]) {
     if order.is_empty() {
         return;
     }
     writer.text(" ORDER BY ");
     writer.list(order, ",", |writer, (column, descending)| {
+        writer.name(table);
+        writer.text(".");
         writer.name(&column.name);
         if *descending {
             writer.text(" DESC");
