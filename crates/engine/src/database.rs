@@ -73,7 +73,8 @@ impl Database {
     pub fn open(mut options: Options) -> Result<Arc<Database>, String> {
         let driver = open(&options)?;
         options.publication.first_of_composite_key = driver.dialect().first_of_composite_key();
-        let cannot = |error: Error| format!("the schema of {} cannot be read: {error}", options.address);
+        let cannot =
+            |error: Error| format!("the schema of {} cannot be read: {}", options.address, error.message());
         let version = driver.schema_version().map_err(cannot)?;
         let snapshot = snapshot(driver, &options).map_err(cannot)?;
         let database = Arc::new(Database {

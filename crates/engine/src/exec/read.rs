@@ -27,7 +27,7 @@ pub async fn read(
     values: Values<'_>,
     batch: bool,
 ) -> Result<Found, Error> {
-    if values.ids.len() <= INLINE_IDS_MAX {
+    if values.id_count() <= INLINE_IDS_MAX {
         for is_last in [false, true] {
             let session = snapshot.driver.session().await?;
             let mut out = Vec::with_capacity(256);
@@ -100,8 +100,8 @@ async fn write_ids(
         return write_plain(connection, select, values, snapshot, batch, out).await;
     }
     let mut kept = Kept::new(&select.layout);
-    let mut places = Vec::with_capacity(values.ids.len());
-    for id in 0..values.ids.len() {
+    let mut places = Vec::with_capacity(values.id_count());
+    for id in 0..values.id_count() {
         let before = kept.rows.len();
         let args = Args { id, ..Args::of(values, snapshot.setting.mode) };
         connection.query(&select.statement, args, &mut kept).await?;
@@ -130,7 +130,7 @@ async fn write_plain(
     batch: bool,
     out: &mut Vec<u8>,
 ) -> Result<(), Stopped> {
-    for id in 0..values.ids.len() {
+    for id in 0..values.id_count() {
         separate(out, batch, id);
         let args = Args { id, ..Args::of(values, snapshot.setting.mode) };
         let mut one = One { out, select, is_found: false };
@@ -157,7 +157,13 @@ fn missing(values: &Values<'_>, batch: bool, id: usize, out: &mut Vec<u8>) -> Re
         out.extend_from_slice(b"null");
         return Ok(());
     }
-    Err(Stopped::Failed(Error::new(Code::RecordNotFound, values.ids[id].as_ref())))
+    Err(Stopped::Failed(Error::new(Code::RecordNotFound, missing_id(values, id))))
+}
+
+/// The id as the error names it; of several values, all.
+fn missing_id(values: &Values<'_>, id: usize) -> String {
+    let width = values.more_id_parts + 1;
+    values.ids[id * width..(id + 1) * width].join(";")
 }
 
 /// The first row, written at once.

@@ -28,6 +28,12 @@ pub struct Options {
     /// Other names for tables and columns: `real=exposed` pairs separated by commas, each side `table` or
     /// `table.column`.
     pub mapping: String,
+    /// Primary keys that the catalog does not have, as of views: `table=column` pairs separated by commas, columns of
+    /// one key joined by `+`.
+    pub primary_keys: String,
+    /// Relations that the catalog does not have: `table.column=table.column` pairs separated by commas; the second
+    /// column must be unique.
+    pub foreign_keys: String,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
     /// Groups of paths that exist, separated by commas: `records`, `status`.

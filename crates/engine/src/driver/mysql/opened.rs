@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 use tokio::runtime::Runtime;
-use treeql::error::Error;
+use treeql::error::{Code, Error};
 use treeql::schema::{Publication, Schema};
 
 use crate::driver::connection::{Change, Job};
@@ -91,7 +91,7 @@ impl Driver {
     /// Reads the catalog.
     pub fn reflect(&self, publication: &Publication) -> Result<Schema, Error> {
         let tables = self.with_control(async |conn| reflect::tables(conn).await)?;
-        Ok(Schema::build(tables, publication))
+        Schema::build(tables, publication).map_err(|sentence| Error::new(Code::Internal, sentence))
     }
 
     /// A number that differs when the schema does.

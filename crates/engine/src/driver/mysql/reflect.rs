@@ -20,6 +20,9 @@ const KEYS: &str = "SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_
     AND (CONSTRAINT_NAME = 'PRIMARY' OR REFERENCED_TABLE_NAME IS NOT NULL) \
     ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION";
 
+/// A row of [`KEYS`].
+type KeyRow = (String, String, String, Option<String>, Option<String>);
+
 /// A number that differs when a table, a column or a key does.
 const FINGERPRINT: &str = "SELECT (SELECT COALESCE(BIT_XOR(CRC32(CONCAT_WS('/', TABLE_NAME, TABLE_TYPE, CREATE_TIME))), 0) \
         + COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()) \
@@ -48,8 +51,16 @@ pub async fn tables(conn: &mut Conn) -> Result<Vec<RawTable>, mysql_async::Error
             add_column(&mut tables[*index], name, &declared, &nullable, &extra);
         }
     }
-    let found: Vec<(String, String, String, Option<String>, Option<String>)> = conn.query(KEYS).await?;
-    for (table, _, column, referenced, target) in found {
+    let found: Vec<KeyRow> = conn.query(KEYS).await?;
+    let mut sizes: HashMap<(String, String), usize> = HashMap::new();
+    for (table, constraint, ..) in &found {
+        *sizes.entry((table.clone(), constraint.clone())).or_default() += 1;
+    }
+    for (table, constraint, column, referenced, target) in found {
+        // A part of a composite foreign key alone would relate rows that have nothing to do with each other.
+        if referenced.is_some() && sizes.get(&(table.clone(), constraint)) != Some(&1) {
+            continue;
+        }
         let Some(index) = by_name.get(&table) else { continue };
         let table: &mut RawTable = &mut tables[*index];
         match referenced {

