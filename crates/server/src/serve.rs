@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,8 @@ use crate::http::{bind, check_free, serve_connection};
 use crate::log;
 use crate::pipeline::Pipeline;
 
+/// limit: how long the words at the start wait for all workers to be connected.
+const START_PATIENCE: Duration = Duration::from_secs(5);
 /// How often the end of the last request is looked for while draining.
 const DRAIN_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -28,11 +30,15 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     let database = config.open().map_err(anyhow::Error::msg)?;
     let config = Arc::new(config);
     let (drain, draining) = watch::channel(false);
+    let (ready, readiness) = mpsc::channel();
     let workers: Vec<JoinHandle<()>> = listeners
         .into_iter()
         .enumerate()
-        .map(|(number, listener)| start_worker(number, listener, &config, &database, &draining))
+        .map(|(number, listener)| start_worker(number, listener, &config, &database, &draining, &ready))
         .collect::<anyhow::Result<_>>()?;
+    for _ in &workers {
+        readiness.recv_timeout(START_PATIENCE).ok();
+    }
     announce(address, &config, &database.snapshot())?;
     wait_for_signal()?;
     tracing::info!("stopping: no new connections, {} s for the requests in flight", config.drain.as_secs());
@@ -87,8 +93,10 @@ fn start_worker(
     config: &Arc<Config>,
     database: &Arc<Database>,
     draining: &watch::Receiver<bool>,
+    ready: &mpsc::Sender<()>,
 ) -> anyhow::Result<JoinHandle<()>> {
     let (config, database, draining) = (Arc::clone(config), Arc::clone(database), draining.clone());
+    let ready = ready.clone();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .on_thread_park(engine::driver::sqlite::end_turn)
@@ -103,7 +111,14 @@ fn start_worker(
             policy: config.policy.clone(),
             log_requests: config.log.requests,
         });
-        LocalSet::new().block_on(&runtime, accept(listener, pipeline, draining, config.drain));
+        LocalSet::new().block_on(&runtime, async {
+            // Connected now, so that the first request takes no longer than the tenth.
+            if let Err(error) = pipeline.database.snapshot().driver.session().await {
+                tracing::warn!(%error, "a worker has no connection yet");
+            }
+            ready.send(()).ok();
+            accept(listener, pipeline, draining, config.drain).await;
+        });
     };
     std::thread::Builder::new()
         .name(format!("rowcast-{number}"))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use treeql::error::{Code, Error};
 
 use crate::driver::connection::Job;
@@ -18,6 +18,8 @@ use crate::driver::sqlite::session::Session;
 const READERS_MAX: usize = 32;
 /// limit: long queries that wait for a reader.
 const QUEUE_MAX: usize = 256;
+/// Readers that are always there, so that nobody waits for one to start.
+const READERS_MIN: usize = 2;
 /// How long a reader without work stays.
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -40,11 +42,15 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// No thread yet: they start when there is work.
+    /// The first threads; more start when there is work.
     pub fn new(path: &Path, commits: Arc<AtomicU64>) -> Readers {
         let (sender, receiver) = bounded(QUEUE_MAX);
         let (threads, idle) = Default::default();
-        Readers { path: path.to_owned(), commits, sender, receiver, threads, idle }
+        let readers = Readers { path: path.to_owned(), commits, sender, receiver, threads, idle };
+        for _ in 0..READERS_MIN {
+            readers.start();
+        }
+        readers
     }
 
     /// Runs a job on the next free thread.
@@ -72,8 +78,8 @@ impl Readers {
             (self.receiver.clone(), Arc::clone(&self.threads), Arc::clone(&self.idle));
         let body = move || {
             // Counted out on every way out, a panic of a job included.
-            let _guard = Guard(threads);
-            if let Err(error) = work(&path, commits, &receiver, &idle) {
+            let guard = Guard(threads);
+            if let Err(error) = work(&path, commits, &receiver, &idle, &guard.0) {
                 tracing::error!(%error, "a reader could not start");
             }
         };
@@ -96,15 +102,20 @@ fn work(
     path: &Path,
     commits: Arc<AtomicU64>,
     receiver: &Receiver<Task>,
-    idle: &Arc<AtomicUsize>,
+    idle: &AtomicUsize,
+    threads: &AtomicUsize,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let session = Rc::new(Session::new(connect(path, Access::Read)?, commits)?);
+    let session = Rc::new(Session::new(connect(path, Access::Scan)?, commits)?);
     loop {
         idle.fetch_add(1, Ordering::Relaxed);
         let task = receiver.recv_timeout(IDLE);
         idle.fetch_sub(1, Ordering::Relaxed);
-        let Ok(task) = task else { return Ok(()) };
+        let task = match task {
+            Ok(task) => task,
+            Err(RecvTimeoutError::Timeout) if threads.load(Ordering::Relaxed) <= READERS_MIN => continue,
+            Err(_idle_or_closed) => return Ok(()),
+        };
         if task.cancelled.load(Ordering::Relaxed) {
             continue;
         }
