@@ -57,7 +57,7 @@ impl<'a> Scope<'a> {
 
     /// Whether the column exists for this principal.
     pub fn shows(&self, table: &Table, column: usize) -> bool {
-        self.policy.shows_column(self.operation, table, column)
+        self.policy.shows_column(table, column)
     }
 
     /// Whether unknown names are errors.

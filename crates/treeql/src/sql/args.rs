@@ -51,7 +51,11 @@ impl<'a> Args<'a> {
     pub fn get(&self, param: &Param) -> Result<Bound<'a>, Error> {
         match param.source {
             Source::Slot(slot) => self.text(&self.values.slots[usize::from(slot)], param),
-            Source::Claim(claim) => self.text(&self.values.claims[usize::from(claim)], param),
+            // What is not known, or is no value of its column, equals nothing.
+            Source::Claim(claim) => match &self.values.claims[usize::from(claim)] {
+                Some(text) => self.id(text, param),
+                None => Ok(Bound::Ref(ValueRef::Null)),
+            },
             Source::Id(part) => self.id(self.values.id(self.id, part), param),
             Source::Limit => Ok(Bound::Ref(self.values.limit.map_or(ValueRef::Null, ValueRef::Int))),
             Source::Offset => Ok(Bound::Ref(ValueRef::Int(self.values.offset))),
