@@ -2,7 +2,7 @@
 
 use crate::error::{Code, Error};
 use crate::mode::Mode;
-use crate::nearest::unknown;
+use crate::nearest::{unknown, unknown_of};
 use crate::policy::Policy;
 use crate::request::Operation;
 use crate::schema::{Relation, Schema, Table, TableId, relations};
@@ -89,7 +89,7 @@ impl<'a> Scope<'a> {
 
     /// 1005 with the nearest column that this principal may see.
     pub fn no_column(&self, table: &'a Table, alias: &str, about: &str) -> Error {
-        let sentence = unknown(&format!("column of '{}'", table.alias), alias, self.column_names(table));
+        let sentence = unknown_of("column", alias, &table.alias, self.column_names(table));
         Error::new(Code::ColumnNotFound, alias).detail(about, sentence)
     }
 
