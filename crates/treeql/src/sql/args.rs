@@ -61,6 +61,11 @@ impl<'a> Args<'a> {
     }
 
     fn text(&self, text: &'a str, param: &Param) -> Result<Bound<'a>, Error> {
+        // PostgreSQL refuses it, and to LIKE of SQLite it ends the pattern.
+        if let Some(about) = param.about.as_ref().filter(|_| text.contains('\0')) {
+            let sentence = "contains a NUL character, which databases do not store";
+            return Err(Error::invalid(&about.table, &about.column, sentence));
+        }
         if param.wrap != Wrap::None {
             return Ok(Bound::Owned(Value::Text(pattern(text, param.wrap).into())));
         }
