@@ -19,7 +19,8 @@ const MEMBERS_MAX: usize = 4096;
 /// `GET /records/{table}`.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
     let mut values = Values::default();
-    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)?;
+    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
+        .map_err(|error| table_first(context, Operation::List, table, error))?;
     let mut request = Request::new(Operation::List, table);
     request.query = parsed.query;
     request.counted = parsed.counted;
@@ -79,9 +80,15 @@ pub async fn delete(context: &Context<'_>, table: &str, ids: &str) -> Result<Res
 /// Include, exclude and joins; the filters of a query have no meaning for single records (SPEC 7.2).
 fn query<'a>(context: &'a Context<'_>, table: &str) -> Result<Query<'a>, Error> {
     let mut values = Values::default();
-    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)?;
+    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
+        .map_err(|error| table_first(context, Operation::Read, table, error))?;
     // What is ignored must not be part of the shape: it would only make more plans.
     Ok(Query { filters: Default::default(), orders: Default::default(), ..parsed.query })
+}
+
+/// The error to answer when the query is wrong: what is wrong with the table comes first (SPEC 5).
+fn table_first(context: &Context<'_>, operation: Operation, table: &str, error: Error) -> Error {
+    context.snapshot.plan(&Request::new(operation, table), context.policy).err().unwrap_or(error)
 }
 
 /// Puts the ids of a path segment into the values; whether there is a comma, which makes it a batch.
@@ -107,7 +114,7 @@ async fn write(
     context.snapshot.plan(&Request::new(operation, table), context.policy)?;
     let body = body.read(context.limits.body_bytes).await?;
     let is_form = *context.head.method() == Method::POST && is_form(context);
-    let batch = RecordBatch::parse(&body, is_form, context.limits.batch_rows)?;
+    let batch = RecordBatch::parse(&body, is_form, context.limits.batch_rows, context.mode())?;
     let mut values = Values::default();
     if let Some(ids) = ids {
         put_ids(context, &mut values, ids)?;
