@@ -7,6 +7,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::error::{Code, Error};
+use crate::mode::Mode;
 use crate::request::decode::decode;
 use crate::request::form::records_of_form;
 use crate::request::record::{Cell, Record, RecordBatch};
@@ -15,7 +16,12 @@ impl<'a> RecordBatch<'a> {
     /// Reads a body. `form` says that the content type is a form's, so that a brace does not make it JSON.
     ///
     /// Every error is 1008; its details say what is wrong and, for JSON, where.
-    pub fn parse(body: &'a [u8], form: bool, batch_rows_max: usize) -> Result<RecordBatch<'a>, Error> {
+    pub fn parse(
+        body: &'a [u8],
+        form: bool,
+        batch_rows_max: usize,
+        mode: Mode,
+    ) -> Result<RecordBatch<'a>, Error> {
         let text = std::str::from_utf8(body).map_err(|e| {
             unreadable(format!("is not UTF-8 from byte {} on; send text in UTF-8", e.valid_up_to()))
         })?;
@@ -24,7 +30,8 @@ impl<'a> RecordBatch<'a> {
             return Err(unreadable("is empty; send a JSON object, an array of objects, or a form"));
         }
         let trimmed = text.trim_start_matches([' ', '\t', '\n', '\r']);
-        let batch = if !form && trimmed.starts_with(['{', '[']) { json(text)? } else { form_pairs(text)? };
+        let batch =
+            if !form && trimmed.starts_with(['{', '[']) { json(text, mode)? } else { form_pairs(text)? };
         if batch.records.len() > batch_rows_max {
             let count = batch.records.len();
             return Err(Error::new(
@@ -50,38 +57,49 @@ fn form_pairs(text: &str) -> Result<RecordBatch<'_>, Error> {
     Ok(records_of_form(pairs))
 }
 
-fn json(text: &str) -> Result<RecordBatch<'_>, Error> {
+fn json(text: &str, mode: Mode) -> Result<RecordBatch<'_>, Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let batch = deserializer
+    let (batch, odd) = deserializer
         .deserialize_any(BatchVisitor)
         .and_then(|batch| deserializer.end().map(|()| batch))
         .map_err(|e| unreadable(format!("is no JSON: {e}")))?;
-    Ok(batch)
+    match odd {
+        Some(index) if mode.is_strict() => {
+            Err(unreadable(format!("has an array whose element {} is no object", index + 1)))
+        }
+        // compat: an element that is no object counts as an empty record (SPEC 3.4).
+        _ => Ok(batch),
+    }
 }
 
+/// Reads a batch, and the position of the first element that is no object, if there is one.
 struct BatchVisitor;
 
 impl<'de> Visitor<'de> for BatchVisitor {
-    type Value = RecordBatch<'de>;
+    type Value = (RecordBatch<'de>, Option<usize>);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object or an array of objects")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Ok(RecordBatch { records: vec![read_record(map)?], batch: false })
+        Ok((RecordBatch { records: vec![read_record(map)?], batch: false }, None))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut records = Vec::new();
+        let mut odd = None;
         while let Some(element) = seq.next_element::<&'de RawValue>()? {
+            if !element.get().starts_with('{') {
+                odd = odd.or(Some(records.len()));
+            }
             records.push(record_of_json(element.get()).map_err(serde::de::Error::custom)?);
         }
-        Ok(RecordBatch { records, batch: true })
+        Ok((RecordBatch { records, batch: true }, odd))
     }
 }
 
-/// compat: an element that is no object counts as an empty record (SPEC 3.4).
+/// A record, empty if the element is no object.
 fn record_of_json(text: &str) -> Result<Record<'_>, serde_json::Error> {
     if !text.starts_with('{') {
         return Ok(Record::new());
@@ -149,10 +167,11 @@ pub fn cell_of_json(raw: &str) -> Result<Cell<'_>, serde_json::Error> {
 
 #[cfg(test)]
 mod tests {
+    use crate::mode::Mode;
     use crate::request::record::{Cell, RecordBatch};
 
     fn parse(text: &str) -> Option<RecordBatch<'_>> {
-        RecordBatch::parse(text.as_bytes(), false, 10).ok()
+        RecordBatch::parse(text.as_bytes(), false, 10, Mode::Strict).ok()
     }
 
     #[test]
@@ -165,8 +184,10 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_a_batch_and_odd_elements_are_empty_records() {
-        let batch = parse(r#"[{"a":1}, 7]"#).expect("it is JSON");
+    fn an_array_is_a_batch_and_odd_elements_are_refused_or_empty_records() {
+        let text = r#"[{"a":1}, 7]"#;
+        assert!(parse(text).is_none());
+        let batch = RecordBatch::parse(text.as_bytes(), false, 10, Mode::Lenient).expect("it is JSON");
         assert!(batch.batch);
         assert_eq!(batch.records[0], [("a".into(), Cell::Number("1".into()))]);
         assert!(batch.records[1].is_empty());
