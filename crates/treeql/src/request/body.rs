@@ -10,7 +10,7 @@ use crate::error::{Code, Error};
 use crate::mode::Mode;
 use crate::request::decode::decode;
 use crate::request::form::records_of_form;
-use crate::request::record::{Cell, Record, RecordBatch};
+use crate::request::record::{Cell, Members, Record, RecordBatch};
 
 impl<'a> RecordBatch<'a> {
     /// Reads a body. `form` says that the content type is a form's, so that a brace does not make it JSON.
@@ -118,16 +118,12 @@ fn record_of_json(text: &str) -> Result<Record<'_>, serde_json::Error> {
 }
 
 fn read_record<'de, A: MapAccess<'de>>(mut map: A) -> Result<Record<'de>, A::Error> {
-    let mut record = Record::new();
+    let mut members = Members::default();
     while let Some(name) = map.next_key::<Name<'de>>()? {
         let raw = map.next_value::<&'de RawValue>()?;
-        let cell = cell_of_json(raw.get()).map_err(serde::de::Error::custom)?;
-        match record.iter_mut().find(|(known, _)| *known == name.0) {
-            Some((_, last)) => *last = cell,
-            None => record.push((name.0, cell)),
-        }
+        members.put(name.0, cell_of_json(raw.get()).map_err(serde::de::Error::custom)?);
     }
-    Ok(record)
+    Ok(members.finish())
 }
 
 /// A member name, borrowed where it has no escapes.
