@@ -126,10 +126,19 @@ async fn write(
     let mut steps = Vec::with_capacity(batch.records.len());
     for (index, record) in batch.records.iter().enumerate() {
         let id = values.ids.get(index).map(Cow::as_ref);
-        steps.push(step(context, operation, table, &query, id, record)?);
+        let step = step(context, operation, table, &query, id, record);
+        steps.push(step.map_err(|error| if batch.batch { in_record(index, error) } else { error })?);
     }
     let results = exec::write(&context.snapshot, steps, values, batch.batch).await?;
     answer(results, batch.batch)
+}
+
+/// The same error, its details saying which record of a batch they are about.
+fn in_record(index: usize, mut error: Error) -> Error {
+    for (_, sentence) in &mut error.details {
+        *sentence = format!("record {}: {sentence}", index + 1).into();
+    }
+    error
 }
 
 fn is_form(context: &Context<'_>) -> bool {
