@@ -8,7 +8,9 @@ use treeql::encode::{write_error, write_string};
 use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
 use treeql::record::prepare;
-use treeql::request::{Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, parse_query};
+use treeql::request::{
+    BodyKind, Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, parse_query,
+};
 
 use crate::api::context::Context;
 use crate::http::{Body, Incoming, Response};
@@ -113,8 +115,7 @@ async fn write(
 ) -> Result<Response, Error> {
     context.snapshot.plan(&Request::new(operation, table), context.policy)?;
     let body = body.read(context.limits.body_bytes).await?;
-    let is_form = *context.head.method() == Method::POST && is_form(context);
-    let batch = RecordBatch::parse(&body, is_form, context.limits.batch_rows, context.mode())?;
+    let batch = RecordBatch::parse(&body, body_kind(context), context.limits.batch_rows, context.mode())?;
     let mut values = Values::default();
     if let Some(ids) = ids {
         put_ids(context, &mut values, ids)?;
@@ -141,10 +142,12 @@ fn in_record(index: usize, mut error: Error) -> Error {
     error
 }
 
-fn is_form(context: &Context<'_>) -> bool {
-    let kind = context.head.header(header::CONTENT_TYPE).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+/// compat: a content type counts for POST only (SPEC 3.1).
+fn body_kind<'a>(context: &'a Context<'_>) -> BodyKind<'a> {
+    if *context.head.method() != Method::POST {
+        return BodyKind::Detected;
+    }
+    BodyKind::of(context.head.header(header::CONTENT_TYPE).unwrap_or_default())
 }
 
 /// Plans one record and converts its members.

@@ -10,15 +10,39 @@ use crate::error::{Code, Error};
 use crate::mode::Mode;
 use crate::request::decode::decode;
 use crate::request::form::records_of_form;
+use crate::request::multipart::{boundary, fields};
 use crate::request::record::{Cell, Members, Record, RecordBatch};
 
+/// What the content type says about a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKind<'a> {
+    /// Nothing: its first character says whether it is JSON or a form.
+    Detected,
+    /// It is a form, so that a brace does not make it JSON.
+    Form,
+    /// It is a form of several parts, with this boundary.
+    Multipart(&'a str),
+}
+
+impl BodyKind<'_> {
+    /// The kind that a content type means.
+    pub fn of(content_type: &str) -> BodyKind<'_> {
+        let kind = content_type.split(';').next().unwrap_or_default().trim();
+        match boundary(content_type) {
+            Some(boundary) => BodyKind::Multipart(boundary),
+            None if kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") => BodyKind::Form,
+            None => BodyKind::Detected,
+        }
+    }
+}
+
 impl<'a> RecordBatch<'a> {
-    /// Reads a body. `form` says that the content type is a form's, so that a brace does not make it JSON.
+    /// Reads a body.
     ///
     /// Every error is 1008; its details say what is wrong and, for JSON, where.
     pub fn parse(
         body: &'a [u8],
-        form: bool,
+        kind: BodyKind<'_>,
         batch_rows_max: usize,
         mode: Mode,
     ) -> Result<RecordBatch<'a>, Error> {
@@ -26,12 +50,18 @@ impl<'a> RecordBatch<'a> {
             unreadable(format!("is not UTF-8 from byte {} on; send text in UTF-8", e.valid_up_to()))
         })?;
         // compat: PHP takes an empty body and the body `0` for none (SPEC 3.1).
-        if text.is_empty() || (text == "0" && !form) {
+        if text.is_empty() || (text == "0" && kind == BodyKind::Detected) {
             return Err(unreadable("is empty; send a JSON object, an array of objects, or a form"));
         }
-        let trimmed = text.trim_start_matches([' ', '\t', '\n', '\r']);
-        let batch =
-            if !form && trimmed.starts_with(['{', '[']) { json(text, mode)? } else { form_pairs(text)? };
+        let batch = match kind {
+            BodyKind::Multipart(boundary) => {
+                let fields = fields(text, boundary)
+                    .ok_or_else(|| unreadable("is no form of parts with the boundary of its content type"))?;
+                records_of_form(fields)
+            }
+            BodyKind::Detected if is_json(text) => json(text, mode)?,
+            BodyKind::Detected | BodyKind::Form => form_pairs(text)?,
+        };
         if batch.records.len() > batch_rows_max {
             let count = batch.records.len();
             return Err(Error::new(
@@ -45,6 +75,10 @@ impl<'a> RecordBatch<'a> {
 
 fn unreadable(sentence: impl Into<Box<str>>) -> Error {
     Error::new(Code::HttpMessageNotReadable, "").detail("body", sentence)
+}
+
+fn is_json(text: &str) -> bool {
+    text.trim_start_matches([' ', '\t', '\n', '\r']).starts_with(['{', '['])
 }
 
 fn form_pairs(text: &str) -> Result<RecordBatch<'_>, Error> {
@@ -164,10 +198,11 @@ pub fn cell_of_json(raw: &str) -> Result<Cell<'_>, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use crate::mode::Mode;
+    use crate::request::body::BodyKind;
     use crate::request::record::{Cell, RecordBatch};
 
     fn parse(text: &str) -> Option<RecordBatch<'_>> {
-        RecordBatch::parse(text.as_bytes(), false, 10, Mode::Strict).ok()
+        RecordBatch::parse(text.as_bytes(), BodyKind::Detected, 10, Mode::Strict).ok()
     }
 
     #[test]
@@ -183,7 +218,8 @@ mod tests {
     fn an_array_is_a_batch_and_odd_elements_are_refused_or_empty_records() {
         let text = r#"[{"a":1}, 7]"#;
         assert!(parse(text).is_none());
-        let batch = RecordBatch::parse(text.as_bytes(), false, 10, Mode::Lenient).expect("it is JSON");
+        let batch = RecordBatch::parse(text.as_bytes(), BodyKind::Detected, 10, Mode::Lenient);
+        let batch = batch.expect("it is JSON");
         assert!(batch.batch);
         assert_eq!(batch.records[0], [("a".into(), Cell::Number("1".into()))]);
         assert!(batch.records[1].is_empty());
