@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use engine::database::{Database, Snapshot};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::LocalSet;
 use treeql::schema::{Table, TableKind};
@@ -39,8 +40,10 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     for _ in &workers {
         readiness.recv_timeout(START_PATIENCE).ok();
     }
+    // Before the address is told: who has read it may end the server at once.
+    let signals = Signals::watch()?;
     announce(address, &config, &database.snapshot())?;
-    wait_for_signal()?;
+    signals.wait()?;
     tracing::info!("stopping: no new connections, {} s for the requests in flight", config.drain.as_secs());
     drain.send(true).ok();
     database.close();
@@ -168,31 +171,42 @@ async fn accept(
     }
 }
 
-/// The first signal returns; a second one ends the process at once.
-fn wait_for_signal() -> anyhow::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (mut interrupt, mut terminate) = {
-        let _guard = runtime.enter();
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
-    };
-    runtime.block_on(async {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    });
-    let second = move || {
+/// SIGINT and SIGTERM, which from now on no longer end the process by themselves.
+struct Signals {
+    runtime: tokio::runtime::Runtime,
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn watch() -> anyhow::Result<Signals> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let guard = runtime.enter();
+        let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        drop(guard);
+        Ok(Signals { runtime, interrupt, terminate })
+    }
+
+    /// The first signal returns; a second one ends the process at once.
+    fn wait(mut self) -> anyhow::Result<()> {
+        self.next();
+        let second = move || {
+            self.next();
+            std::process::exit(130);
+        };
+        std::thread::Builder::new().name("rowcast-signal".to_owned()).spawn(second)?;
+        Ok(())
+    }
+
+    fn next(&mut self) {
+        let Signals { runtime, interrupt, terminate } = self;
         runtime.block_on(async {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
         });
-        std::process::exit(130);
-    };
-    std::thread::Builder::new().name("rowcast-signal".to_owned()).spawn(second)?;
-    Ok(())
+    }
 }
 
 /// What was found, and three requests to try on this very database.

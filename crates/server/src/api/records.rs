@@ -10,7 +10,8 @@ use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
 use treeql::record::prepare;
 use treeql::request::{
-    Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address, parse_query,
+    BodyKind, Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address,
+    parse_query,
 };
 
 use crate::api::context::Context;
@@ -20,7 +21,8 @@ use crate::http::{Body, Incoming, Response};
 /// `GET /records/{table}`.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
     let mut values = Values::default();
-    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)?;
+    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
+        .map_err(|error| table_first(context, Operation::List, table, error))?;
     let mut request = Request::new(Operation::List, table);
     request.query = parsed.query;
     request.counted = parsed.counted;
@@ -76,9 +78,15 @@ pub async fn delete(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<
 /// Include, exclude and joins; the filters of a query have no meaning for single records (SPEC 7.2).
 fn query<'a>(context: &'a Context<'_>, table: &str) -> Result<Query<'a>, Error> {
     let mut values = Values::default();
-    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)?;
+    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
+        .map_err(|error| table_first(context, Operation::Read, table, error))?;
     // What is ignored must not be part of the shape: it would only make more plans.
     Ok(Query { filters: Default::default(), orders: Default::default(), ..parsed.query })
+}
+
+/// The error to answer when the query is wrong: what is wrong with the table comes first (SPEC 5).
+fn table_first(context: &Context<'_>, operation: Operation, table: &str, error: Error) -> Error {
+    context.snapshot.plan(&Request::new(operation, table), context.policy).err().unwrap_or(error)
 }
 
 /// The checks in the order of SPEC 5: table, key and view; then the body; then the number of ids.
@@ -94,8 +102,7 @@ async fn write(
     request.composite = found.as_ref().is_some_and(|found| found.composite);
     context.snapshot.plan(&request, context.policy)?;
     let body = body.read(context.limits.body_bytes).await?;
-    let is_form = *context.head.method() == Method::POST && is_form(context);
-    let batch = RecordBatch::parse(&body, is_form, context.limits.batch_rows)?;
+    let batch = RecordBatch::parse(&body, body_kind(context), context.limits.batch_rows, context.mode())?;
     let values = match (found, ids) {
         (Some(found), Some(ids)) if found.values.id_count() != batch.records.len() => {
             return Err(Error::new(Code::ArgumentCountMismatch, ids.text));
@@ -108,16 +115,27 @@ async fn write(
     for (index, record) in batch.records.iter().enumerate() {
         let width = values.more_id_parts + 1;
         let id: Vec<&str> = values.ids.iter().skip(index * width).take(width).map(Cow::as_ref).collect();
-        steps.push(step(context, &request, &id, record)?);
+        let step = step(context, &request, &id, record);
+        steps.push(step.map_err(|error| if batch.batch { in_record(index, error) } else { error })?);
     }
     let results = exec::write(&context.snapshot, steps, values, batch.batch).await?;
     answer(results, batch.batch)
 }
 
-fn is_form(context: &Context<'_>) -> bool {
-    let kind = context.head.header(header::CONTENT_TYPE).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+/// The same error, its details saying which record of a batch they are about.
+fn in_record(index: usize, mut error: Error) -> Error {
+    for (_, sentence) in &mut error.details {
+        *sentence = format!("record {}: {sentence}", index + 1).into();
+    }
+    error
+}
+
+/// compat: a content type counts for POST only (SPEC 3.1).
+fn body_kind<'a>(context: &'a Context<'_>) -> BodyKind<'a> {
+    if *context.head.method() != Method::POST {
+        return BodyKind::Detected;
+    }
+    BodyKind::of(context.head.header(header::CONTENT_TYPE).unwrap_or_default())
 }
 
 /// Plans one record and converts its members; all but the members is as in `like`.

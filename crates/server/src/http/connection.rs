@@ -40,8 +40,6 @@ pub async fn serve_connection(stream: TcpStream, answer: impl Answer, mut draini
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_PATIENCE)
         .max_buf_size(HEAD_BYTES_MAX)
-        // speed: answers to pipelined requests leave together (docs/performance.md).
-        .pipeline_flush(true)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     let result = tokio::select! {

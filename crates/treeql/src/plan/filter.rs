@@ -223,6 +223,12 @@ impl<'a> Resolver<'a, '_> {
         let (name, key) = segment(first);
         let to = self.scope.table(name, Some(&self.about()))?;
         let relations = self.scope.relations(from, to, key, &self.about())?;
+        let owners =
+            relations.iter().filter(|relation| matches!(relation, Relation::BelongsTo { .. })).count();
+        // A join follows every key to an owner; a filter needs the one that is meant.
+        if owners > 1 && self.scope.is_strict() {
+            return Err(self.scope.ambiguous(from, to, &relations, &self.about()));
+        }
         let Some(relation) = relations.first() else { return Ok(None) };
         let alias = self.next_alias(&outer);
         let inner = Qualifier::Related(alias);

@@ -104,14 +104,16 @@ fn binary(value: &Spelled<'_>, dialect: Dialect, mode: Mode) -> Result<Value, St
 }
 
 fn integer(value: &Spelled<'_>, kind: ColumnType, mode: Mode) -> Result<Value, String> {
+    if let Sort::Bool(truth) = value.sort
+        && mode.is_strict()
+    {
+        return Err(format!("{truth} is no {kind}"));
+    }
     if let Some(int) = value.text.parse().ok().filter(|_| is_integer(value.text)) {
         return Ok(Value::Int(int));
     }
     if !mode.is_strict() {
         return Ok(text(value.text));
-    }
-    if let Sort::Bool(truth) = value.sort {
-        return Err(format!("{truth} is no {kind}"));
     }
     if is_integer(value.text) {
         return Err(format!("{} does not fit into 64 bits", shown(value.text)));
@@ -120,8 +122,18 @@ fn integer(value: &Spelled<'_>, kind: ColumnType, mode: Mode) -> Result<Value, S
 }
 
 fn number(value: &Spelled<'_>, kind: ColumnType, mode: Mode) -> Result<Value, String> {
-    if mode.is_strict() && (matches!(value.sort, Sort::Bool(_)) || !is_numeric(value.text)) {
+    if !mode.is_strict() {
+        return Ok(text(value.text));
+    }
+    if let Sort::Bool(truth) = value.sort {
+        return Err(format!("{truth} is no {kind}"));
+    }
+    if !is_numeric(value.text) {
         return Err(format!("'{}' is no {kind}", shown(value.text)));
+    }
+    // SQLite would store an infinity, which JSON cannot say.
+    if value.text.trim().parse().is_ok_and(f64::is_infinite) {
+        return Err(format!("{} does not fit into a {kind}", shown(value.text)));
     }
     Ok(text(value.text))
 }

@@ -5,6 +5,7 @@ mod body;
 mod decode;
 mod filter;
 mod form;
+mod multipart;
 mod number;
 mod query;
 mod record;
@@ -12,7 +13,7 @@ mod shape;
 mod values;
 
 pub use address::{composite_address, composite_ids};
-pub use body::cell_of_json;
+pub use body::{BodyKind, cell_of_json};
 pub use decode::{decode, decode_path};
 pub use filter::{Filter, Operator, Spatial};
 pub use form::records_of_form;

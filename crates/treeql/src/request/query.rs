@@ -1,6 +1,7 @@
 //! The query string: include, exclude, filter, join, order, page and size (SPEC 2.5 and 8).
 
 use std::borrow::Cow;
+use std::num::IntErrorKind;
 
 use crate::error::{Code, Error};
 use crate::mode::Mode;
@@ -150,6 +151,11 @@ impl<'a> Parsed<'a> {
                 };
                 self.read_filter(group, value, table, mode, values)?;
             }
+            (known, None) if PARAMETERS.contains(&known) || known.starts_with("filter") => {
+                if mode.is_strict() {
+                    return Err(Error::invalid(table, known, "has no value"));
+                }
+            }
             (other, _) => check_unknown(other, table, mode)?,
         }
         Ok(())
@@ -256,14 +262,15 @@ fn number(name: &str, text: &str, least: i64, table: &str, mode: Mode) -> Result
     if !mode.is_strict() {
         return Ok(leading_integer(text));
     }
-    match text.parse::<i64>() {
-        Ok(number) if number >= least => Ok(number),
-        _ => {
-            let shown: String = text.chars().take(64).collect();
-            let sentence = format!("'{shown}' is not a whole number of at least {least}");
-            Err(Error::invalid(table, name, sentence))
+    let shown = || text.chars().take(64).collect::<String>();
+    let sentence = match text.parse::<i64>() {
+        Ok(number) if number >= least => return Ok(number),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => {
+            format!("{} does not fit into 64 bits", shown())
         }
-    }
+        _ => format!("'{}' is not a whole number of at least {least}", shown()),
+    };
+    Err(Error::invalid(table, name, sentence))
 }
 
 /// An optional sign and the digits at the start, otherwise 0, as PHP's `intval`.
