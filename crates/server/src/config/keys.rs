@@ -22,11 +22,7 @@ pub struct ConfigKey {
     pub path: String,
     /// The kind of its value.
     pub kind: Kind,
-    /// What it means; also in docs/configuration.md.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the page of the configuration is made and tested from it")
-    )]
+    /// What it means, for docs/configuration.md.
     pub description: String,
 }
 

@@ -3,7 +3,9 @@
 mod checked;
 mod keys;
 mod options;
+mod page;
 mod sources;
 
 pub use checked::Config;
+pub use page::page;
 pub use sources::Sources;
