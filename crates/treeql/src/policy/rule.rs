@@ -1,10 +1,10 @@
 //! Rule: who may do what with which tables, rows and columns.
 
+use crate::mode::Mode;
 use crate::nearest::unknown;
 use crate::policy::principal::Principal;
 use crate::policy::template::Template;
 use crate::request::{Filter, Operation, Query, Values, parse_query};
-use crate::mode::Mode;
 use crate::schema::Table;
 
 /// For whom a rule is.
@@ -71,7 +71,9 @@ impl Operations {
         for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             let names = Operations::ALL.iter().map(|operation| operation.name());
             let found = Operations::ALL.iter().find(|operation| operation.name() == name);
-            set.0 |= Operations::bit(*found.ok_or_else(|| format!("allow: {}", unknown("operation", name, names)))?);
+            set.0 |= Operations::bit(
+                *found.ok_or_else(|| format!("allow: {}", unknown("operation", name, names)))?,
+            );
         }
         Ok(set)
     }

@@ -68,9 +68,12 @@ impl Rules {
     /// The policy for somebody. People for whom the same rules hold have the same one, and so share plans.
     pub fn policy(&self, principal: &Principal) -> Arc<Policy> {
         let holds = |rule: &Arc<Rule>| rule.who.is(principal);
-        let bits = self.rules.iter().flatten().enumerate().fold(0u128, |bits, (index, rule)| {
-            bits | (u128::from(holds(rule)) << index)
-        });
+        let bits = self
+            .rules
+            .iter()
+            .flatten()
+            .enumerate()
+            .fold(0u128, |bits, (index, rule)| bits | (u128::from(holds(rule)) << index));
         let known = self.policies.read().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, policy)) = known.iter().find(|(known, _)| *known == bits) {
             return Arc::clone(policy);

@@ -24,8 +24,9 @@ impl Template {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
-            let (name, behind) =
-                after.split_once('}').ok_or_else(|| format!("'{text}' has an opening brace without a closing one"))?;
+            let (name, behind) = after
+                .split_once('}')
+                .ok_or_else(|| format!("'{text}' has an opening brace without a closing one"))?;
             if !before.is_empty() {
                 parts.push(Part::Text(before.to_owned()));
             }

@@ -34,7 +34,9 @@ pub fn convert(cell: &Cell<'_>, column: &Column, dialect: Dialect, mode: Mode) -
         ColumnType::Boolean => boolean(&value, mode),
         ColumnType::Varbinary | ColumnType::Blob => binary(&value, dialect, mode),
         ColumnType::Integer | ColumnType::Bigint => integer(&value, column.kind, mode),
-        ColumnType::Float | ColumnType::Double | ColumnType::Decimal => number(&value, column.kind, mode),
+        ColumnType::Float | ColumnType::Double | ColumnType::Decimal => {
+            number(&value, column.kind, dialect, mode)
+        }
         _ => plain(&value, column, mode),
     }
 }
@@ -121,7 +123,7 @@ fn integer(value: &Spelled<'_>, kind: ColumnType, mode: Mode) -> Result<Value, S
     Err(format!("'{}' is no {kind}", shown(value.text)))
 }
 
-fn number(value: &Spelled<'_>, kind: ColumnType, mode: Mode) -> Result<Value, String> {
+fn number(value: &Spelled<'_>, kind: ColumnType, dialect: Dialect, mode: Mode) -> Result<Value, String> {
     if !mode.is_strict() {
         return Ok(text(value.text));
     }
@@ -131,11 +133,30 @@ fn number(value: &Spelled<'_>, kind: ColumnType, mode: Mode) -> Result<Value, St
     if !is_numeric(value.text) {
         return Err(format!("'{}' is no {kind}", shown(value.text)));
     }
+    if kind == ColumnType::Decimal
+        && let Some(max) = dialect.decimal_digits_max()
+        && significant_digits(value.text) > max
+    {
+        return Err(format!(
+            "{} has more than {max} digits, which {} does not keep",
+            shown(value.text),
+            dialect.name()
+        ));
+    }
     // SQLite would store an infinity, which JSON cannot say.
     if value.text.trim().parse().is_ok_and(f64::is_infinite) {
         return Err(format!("{} does not fit into a {kind}", shown(value.text)));
     }
     Ok(text(value.text))
+}
+
+/// The digits of a number without the zeros around them.
+fn significant_digits(text: &str) -> usize {
+    let mantissa = text.trim().split(['e', 'E']).next().unwrap_or_default();
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let kept = digits.trim_start_matches('0');
+    let fraction = mantissa.contains('.');
+    if fraction { kept.trim_end_matches('0').len() } else { kept.len() }
 }
 
 fn plain(value: &Spelled<'_>, column: &Column, mode: Mode) -> Result<Value, String> {

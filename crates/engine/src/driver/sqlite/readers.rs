@@ -80,7 +80,7 @@ impl Readers {
             // Counted out on every way out, a panic of a job included.
             let guard = Guard(threads);
             if let Err(error) = work(&path, commits, &receiver, &idle, &guard.0) {
-                tracing::error!(%error, "a reader could not start");
+                tracing::error!(%error, "a reader ended");
             }
         };
         if let Err(error) = std::thread::Builder::new().name("rowcast-reader".to_owned()).spawn(body) {
@@ -119,10 +119,11 @@ fn work(
         if task.cancelled.load(Ordering::Relaxed) {
             continue;
         }
-        session.allow_until(task.cancelled);
         // One transaction, so that rows, joins and count are of one moment.
         session.control("BEGIN")?;
+        session.allow_until(Some(task.cancelled));
         runtime.block_on((task.job)(Rc::clone(&session)));
+        session.allow_until(None);
         session.control("COMMIT")?;
     }
 }
