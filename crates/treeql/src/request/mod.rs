@@ -18,7 +18,7 @@ pub use decode::{decode, decode_path};
 pub use filter::{Filter, Operator, Spatial};
 pub use form::records_of_form;
 pub use number::{is_integer, is_numeric};
-pub use query::{Parsed, Query, parse_query};
+pub use query::{Parsed, Query, parameter, parse_query};
 pub use record::{Cell, Record, RecordBatch};
 pub use shape::{Operation, Request, Window};
 pub use values::Values;

@@ -34,6 +34,8 @@ pub struct Query<'a> {
     pub filters: Vec<Filter<'a>>,
     /// Every `order`: a column and a direction.
     pub orders: Vec<Cow<'a, str>>,
+    /// The slot of the text that is searched for in all text columns.
+    pub search: Option<u16>,
 }
 
 impl Query<'_> {
@@ -58,6 +60,7 @@ impl Query<'_> {
                 })
                 .collect(),
             orders: self.orders.into_iter().map(own).collect(),
+            search: self.search,
         }
     }
 }
@@ -72,7 +75,8 @@ pub struct Parsed<'a> {
     pub query: Query<'a>,
     /// Whether `page` was given.
     pub counted: bool,
-    page: Option<i64>,
+    /// The number of the page, if `page` was given.
+    pub page: Option<i64>,
     page_size: Option<i64>,
     size: Option<i64>,
 }
@@ -99,6 +103,14 @@ pub fn parse_query<'a>(
     }
     parsed.finish(values);
     Ok(parsed)
+}
+
+/// The first value of a parameter that the configuration names, such as the text of a search.
+pub fn parameter<'a>(text: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    let pairs = text.split('&').filter_map(|piece| piece.split_once('='));
+    pairs.filter_map(|(key, value)| Some((base_name(decode(key)?), value))).find(|(key, _)| key == name).and_then(
+        |(_, value)| decode(value),
+    )
 }
 
 fn not_utf8(table: &str, text: &str) -> Error {
