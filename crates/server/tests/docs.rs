@@ -142,7 +142,7 @@ impl Tree {
         let mut folders: Vec<(usize, String)> = Vec::new();
         for line in block.lines().filter(|line| !line.trim().is_empty()) {
             let depth = line.len() - line.trim_start().len();
-            let (name, meaning) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+            let name = line.split_whitespace().next().unwrap_or_default();
             while folders.last().is_some_and(|(above, _)| *above >= depth) {
                 folders.pop();
             }
@@ -150,9 +150,7 @@ impl Tree {
             let path = format!("{above}{}", name.trim_start_matches("./"));
             // Its files are below: the folder itself stands for nothing any more.
             self.named.remove(above);
-            if !meaning.trim().starts_with("to come") {
-                self.named.insert(path.clone());
-            }
+            self.named.insert(path.clone());
             if name.ends_with('/') {
                 folders.push((depth, path));
             }
