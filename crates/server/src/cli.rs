@@ -15,7 +15,7 @@ use crate::serve::serve;
 const EXAMPLES: &str = "Examples:
   rowcast demo                                serve a sample blog, to try things out
   rowcast serve shop.db                       every table of shop.db at http://127.0.0.1:8080/records/TABLE
-  rowcast serve shop.db --listen 0.0.0.0:80   for the whole network (read docs/guide first)
+  rowcast serve shop.db --listen 0.0.0.0:80   for the whole network (read docs/configuration.md first)
   rowcast serve --config rowcast.toml         with everything in a file
 
 Settings are taken from flags, then from ROWCAST_… variables, then from the file, then from the defaults.

@@ -111,7 +111,7 @@ fn start_worker(
             base_path: config.base_path.clone(),
             controllers: config.controllers.clone(),
             limits: config.limits,
-            policy: config.policy.clone(),
+            rules: Arc::clone(&config.rules),
             log_requests: config.log.requests,
         });
         LocalSet::new().block_on(&runtime, async {

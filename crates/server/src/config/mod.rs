@@ -4,6 +4,8 @@ mod checked;
 mod keys;
 mod options;
 mod page;
+mod policy_options;
+mod rules;
 mod sources;
 
 pub use checked::Config;

@@ -59,10 +59,13 @@ fn row(key: &ConfigKey, defaults: &Json) -> String {
         Some(Json::String(text)) if text.is_empty() => "empty".to_owned(),
         Some(Json::String(text)) => format!("`{text}`"),
         Some(other) => format!("`{other}`"),
-        None => unreachable!("every key is a field of the settings, so it has a default"),
+        // Keys of entries of a list: there is none until one is written.
+        None => "empty".to_owned(),
     };
     // A description is broken into lines where the code is; a row of a table is one line.
     let meaning: Vec<&str> = key.description.split_whitespace().collect();
     let meaning = meaning.join(" ").replace('|', "\\|");
-    format!("| `{}` | `{}` | {kind} | {default} | {meaning} |\n", key.path, key.variable())
+    let variable =
+        if key.is_entry() { "only in the file".to_owned() } else { format!("`{}`", key.variable()) };
+    format!("| `{}` | {variable} | {kind} | {default} | {meaning} |\n", key.path)
 }

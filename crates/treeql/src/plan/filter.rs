@@ -31,13 +31,7 @@ pub fn conditions(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> R
 const SEARCH_GROUPS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 /// Rows of which some text column contains the text that is searched for.
-fn add_search<'a>(
-    scope: &Scope<'_>,
-    id: TableId,
-    request: &'a Request<'_>,
-    slot: u16,
-    tree: &mut Node<'a>,
-) {
+fn add_search<'a>(scope: &Scope<'_>, id: TableId, request: &'a Request<'_>, slot: u16, tree: &mut Node<'a>) {
     let table = scope.at(id);
     let columns = table.columns.iter().enumerate();
     let texts = columns.filter(|(index, column)| column.kind.is_text() && scope.shows(table, *index));

@@ -8,6 +8,6 @@ mod template;
 
 pub use allowed::{Forced, Policy};
 pub use principal::Principal;
-pub use rule::{Operations, Rule, Who};
-pub use rules::{Rules, Tenancy};
+pub use rule::{Names, Operations, Rule, Who};
+pub use rules::{RULES_MAX, Rules, Tenancy};
 pub use template::Template;

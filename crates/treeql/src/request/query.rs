@@ -108,9 +108,10 @@ pub fn parse_query<'a>(
 /// The first value of a parameter that the configuration names, such as the text of a search.
 pub fn parameter<'a>(text: &'a str, name: &str) -> Option<Cow<'a, str>> {
     let pairs = text.split('&').filter_map(|piece| piece.split_once('='));
-    pairs.filter_map(|(key, value)| Some((base_name(decode(key)?), value))).find(|(key, _)| key == name).and_then(
-        |(_, value)| decode(value),
-    )
+    pairs
+        .filter_map(|(key, value)| Some((base_name(decode(key)?), value)))
+        .find(|(key, _)| key == name)
+        .and_then(|(_, value)| decode(value))
 }
 
 fn not_utf8(table: &str, text: &str) -> Error {
