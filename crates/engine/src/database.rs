@@ -12,16 +12,19 @@ use treeql::policy::Policy;
 use treeql::request::Request;
 use treeql::schema::{Publication, Schema};
 
-use crate::driver::{Address, Driver};
-
-/// How often the file is looked at: whether it is there, and whether its schema has changed.
-const WATCH_INTERVAL: Duration = Duration::from_millis(250);
+use crate::driver::{self, Address, Driver, Secret};
 
 /// What a database is opened with.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Where it is.
     pub address: Address,
+    /// The password, if it is not part of the address.
+    pub password: Option<Secret>,
+    /// Bounds of the connections.
+    pub driver: driver::Options,
+    /// How often changes of the schema by others are looked for.
+    pub watch_interval: Duration,
     /// What of it is published.
     pub publication: Publication,
     /// How forgiving the protocol is.
@@ -68,9 +71,10 @@ pub struct Database {
 impl Database {
     /// Connects, reads the catalog, and watches for changes of it. The error is a sentence for the operator.
     pub fn open(mut options: Options) -> Result<Arc<Database>, String> {
-        let driver = Driver::open(&options.address)?;
+        let driver = open(&options)?;
         options.publication.first_of_composite_key = driver.dialect().first_of_composite_key();
-        let cannot = |error: Error| format!("the schema of {} cannot be read: {error}", options.address);
+        let cannot =
+            |error: Error| format!("the schema of {} cannot be read: {}", options.address, error.message());
         let version = driver.schema_version().map_err(cannot)?;
         let snapshot = snapshot(driver, &options).map_err(cannot)?;
         let database = Arc::new(Database {
@@ -78,11 +82,12 @@ impl Database {
             options,
             is_closed: AtomicBool::new(false),
         });
+        let interval = database.snapshot().driver.watch_interval(database.options.watch_interval);
         let watched = Arc::downgrade(&database);
         let watch = move || {
             let mut version = version;
             loop {
-                std::thread::sleep(WATCH_INTERVAL);
+                std::thread::sleep(interval);
                 let Some(database) = watched.upgrade() else { return };
                 if database.is_closed.load(Ordering::Relaxed) {
                     return;
@@ -141,7 +146,7 @@ impl Database {
     }
 
     fn reopen(&self, version: &mut u64) {
-        let opened = Driver::open(&self.options.address).and_then(|driver| {
+        let opened = open(&self.options).and_then(|driver| {
             let found = driver.schema_version().map_err(|error| error.message())?;
             let snapshot = snapshot(driver, &self.options).map_err(|error| error.message())?;
             Ok((found, snapshot))
@@ -155,6 +160,10 @@ impl Database {
             Err(error) => tracing::warn!(%error, "another database was put in place and cannot be opened"),
         }
     }
+}
+
+fn open(options: &Options) -> Result<Driver, String> {
+    Driver::open(&options.address, options.password.as_ref().map(|secret| &*secret.0), options.driver)
 }
 
 fn snapshot(driver: Driver, options: &Options) -> Result<Snapshot, Error> {

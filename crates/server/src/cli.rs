@@ -42,7 +42,7 @@ enum Command {
 
 #[derive(Args)]
 struct ServeArgs {
-    /// A SQLite file: shop.db or sqlite:shop.db
+    /// A SQLite file, mysql://user@host/database or postgres://user@host/database
     database: Option<String>,
     /// Read settings from this TOML file
     #[arg(long, short, value_name = "FILE")]

@@ -64,13 +64,15 @@ pub enum Code {
     DatabaseUnavailable,
     /// The database took longer than allowed.
     DatabaseTimeout,
+    /// The database does not accept a value for its column.
+    ValueNotAccepted,
     /// Anything else; the log knows more.
     Internal,
 }
 
 impl Code {
     /// Every code, in the order of the numbers.
-    pub const ALL: [Code; 29] = [
+    pub const ALL: [Code; 30] = [
         Code::Success,
         Code::RouteNotFound,
         Code::TableNotFound,
@@ -99,6 +101,7 @@ impl Code {
         Code::TooLarge,
         Code::DatabaseUnavailable,
         Code::DatabaseTimeout,
+        Code::ValueNotAccepted,
         Code::Internal,
     ];
 
@@ -133,6 +136,7 @@ impl Code {
             Code::TooLarge => (2000, 413, "Request too large: %s"),
             Code::DatabaseUnavailable => (2001, 503, "Database unavailable: %s"),
             Code::DatabaseTimeout => (2002, 504, "Database timeout: %s"),
+            Code::ValueNotAccepted => (2003, 422, "Value not accepted: %s"),
             Code::Internal => (9999, 500, "%s"),
         }
     }

@@ -18,7 +18,7 @@ use treeql::policy::Policy;
 use treeql::record::prepare;
 use treeql::request::{Operation, RecordBatch, Request, Values, Window, decode_path, parse_query};
 use treeql::row::{Layout, MemberKind};
-use treeql::schema::{ColumnType, Mapping, Publication, RawTable, Schema, TableKind};
+use treeql::schema::{ColumnType, Declared, Mapping, Publication, RawTable, Schema, TableKind};
 use treeql::sql::{Args, Dialect, Source, Statement};
 use treeql::value::{Value, ValueRef};
 
@@ -116,7 +116,7 @@ impl<'a> Snapshot<'a> {
     }
 
     fn plan(&self, dialect: Dialect) -> Result<Planned, Error> {
-        let schema = Schema::build(tables(), &publication(dialect));
+        let schema = Schema::build(tables(), &publication(dialect)).unwrap();
         let setting = Setting { dialect, mode: self.mode, srid: 4326 };
         let segments = decode_path(self.path).unwrap();
         let segments: Vec<&str> = segments.iter().map(Cow::as_ref).collect();
@@ -144,8 +144,8 @@ impl<'a> Snapshot<'a> {
         request.members = record.iter().map(|(name, _)| name.clone()).collect();
         let plan = plan(&request, &schema, &Policy::default(), setting)?;
         let definition = schema.table(schema.find(name).unwrap());
-        let id = values.ids.first().map(Cow::as_ref);
-        let cells = prepare(operation, definition, id, record, dialect, self.mode)?;
+        let id: Vec<&str> = values.ids.iter().map(Cow::as_ref).collect();
+        let cells = prepare(operation, definition, &id, record, dialect, self.mode)?;
         Planned::of(&plan, &cells, &values, self.mode)
     }
 }
@@ -223,7 +223,8 @@ impl Planned {
         };
         self.statements.push(statement.text.to_string());
         if statement.text.starts_with("INSERT") {
-            let key = match (write.key, write.returns_key) {
+            let key = match (write.key.clone(), write.returns_key) {
+                (Key::Address(parts), _) => format!("the address by {parts:?}"),
                 (Key::Sent(place), _) => format!("member {place}, as sent"),
                 (Key::Generated, true) => "the row that comes back".to_owned(),
                 (Key::Generated, false) => "what the driver learns".to_owned(),
@@ -249,6 +250,7 @@ fn publication(dialect: Dialect) -> Publication {
     Publication {
         mapping: Mapping::parse(mapping).unwrap(),
         tables: Vec::new(),
+        declared: Declared::default(),
         first_of_composite_key: dialect.first_of_composite_key(),
     }
 }

@@ -4,14 +4,18 @@ use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
 /// Where a database is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Address {
     /// A file of the embedded SQLite.
     Sqlite(PathBuf),
+    /// The URL of a MySQL or MariaDB database.
+    MySql(String),
+    /// The URL of a PostgreSQL database.
+    Postgres(String),
 }
 
 impl Address {
-    /// Reads a path, or a URL: `shop.db`, `sqlite:shop.db`, `sqlite:///var/lib/shop.db`.
+    /// Reads a path, or a URL: `shop.db`, `sqlite:shop.db`, `mysql://user@host/db`, `postgres://user@host/db`.
     ///
     /// The error is a sentence that says what to write instead.
     pub fn parse(text: &str) -> Result<Address, String> {
@@ -24,12 +28,20 @@ impl Address {
             };
         }
         match text.split_once("://") {
-            Some((scheme, _)) => {
-                Err(format!("databases of the kind '{scheme}' are not supported; use a file or sqlite:FILE"))
-            }
+            Some(("mysql" | "mariadb", rest)) => Ok(Address::MySql(format!("mysql://{rest}"))),
+            Some(("postgres" | "postgresql", rest)) => Ok(Address::Postgres(format!("postgres://{rest}"))),
+            Some((scheme, _)) => Err(format!(
+                "databases of the kind '{scheme}' are not supported; use a file, mysql://… or postgres://…"
+            )),
             None if text.is_empty() => Err("no database given; write rowcast serve shop.db".to_owned()),
             None => Ok(Address::Sqlite(text.into())),
         }
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
     }
 }
 
@@ -37,7 +49,22 @@ impl Display for Address {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Address::Sqlite(path) => write!(f, "{}", path.display()),
+            Address::MySql(url) | Address::Postgres(url) => f.write_str(&without_password(url)),
         }
+    }
+}
+
+/// The URL as it may be shown: the password replaced, and what follows a question mark, too.
+fn without_password(url: &str) -> String {
+    match url::Url::parse(url) {
+        Ok(mut parsed) => {
+            if parsed.password().is_some() && parsed.set_password(Some("***")).is_err() {
+                return "(address hidden)".to_owned();
+            }
+            parsed.set_query(None);
+            parsed.to_string()
+        }
+        Err(_unreadable) => "(address cannot be read)".to_owned(),
     }
 }
 
@@ -51,5 +78,12 @@ mod tests {
         assert_eq!(Address::parse("sqlite:shop.db"), Ok(Address::Sqlite("shop.db".into())));
         assert_eq!(Address::parse("sqlite:///a/shop.db"), Ok(Address::Sqlite("/a/shop.db".into())));
         assert!(Address::parse("oracle://x").is_err());
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let address =
+            Address::parse("postgres://user:secret@host:5432/shop?password=secret").expect("it is a URL");
+        assert_eq!(address.to_string(), "postgres://user:***@host:5432/shop");
     }
 }

@@ -20,10 +20,19 @@ pub trait Connection {
 
     /// Runs a statement without rows.
     fn execute(&self, statement: &Statement, args: Args<'_>) -> impl Future<Output = Result<Done, Error>>;
+
+    /// Where queries can be run while the rows of another one are still arriving: a second connection where an
+    /// engine needs one, else this one.
+    fn beside(&self) -> &Self {
+        self
+    }
 }
 
 /// A query that may take long, run where it disturbs nobody.
 pub trait Job: Send + 'static {
+    /// Whether it runs queries while the rows of another one are still arriving.
+    fn needs_two(&self) -> bool;
+
     /// Runs it; the answer goes to where it was told to.
     fn run(self, connection: &impl Connection) -> impl Future<Output = ()>;
 }

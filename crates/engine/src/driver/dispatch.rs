@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use treeql::error::Error;
 use treeql::schema::{Publication, Schema};
@@ -10,27 +11,44 @@ use treeql::sql::{Args, Dialect, Statement};
 
 use crate::driver::address::Address;
 use crate::driver::connection::{Change, Connection, Job};
+use crate::driver::mysql;
+use crate::driver::options::Options;
+use crate::driver::postgres;
+use crate::driver::retry::Failure;
 use crate::driver::sink::{Done, Sink, Stopped};
 use crate::driver::sqlite;
+
+/// How often a file is looked at.
+const WATCH_FILE: Duration = Duration::from_millis(250);
 
 /// A way to a database, shared by all workers.
 #[derive(Clone)]
 pub enum Driver {
     /// The embedded SQLite.
     Sqlite(Arc<sqlite::Driver>),
+    /// A MySQL or MariaDB server.
+    MySql(Arc<mysql::Driver>),
+    /// A PostgreSQL server.
+    Postgres(Arc<postgres::Driver>),
 }
 
 /// One connection, used by one request at a time.
 pub enum Session {
     /// A connection to a SQLite file.
     Sqlite(Rc<sqlite::Session>),
+    /// A connection to MySQL or MariaDB.
+    MySql(mysql::Session),
+    /// A connection to PostgreSQL.
+    Postgres(postgres::Session),
 }
 
 impl Driver {
     /// Connects. The error is a sentence for the operator.
-    pub fn open(address: &Address) -> Result<Driver, String> {
+    pub fn open(address: &Address, password: Option<&str>, options: Options) -> Result<Driver, String> {
         match address {
             Address::Sqlite(path) => sqlite::Driver::open(path).map(Driver::Sqlite),
+            Address::MySql(url) => mysql::Driver::open(url, password, options).map(Driver::MySql),
+            Address::Postgres(url) => postgres::Driver::open(url, password, options).map(Driver::Postgres),
         }
     }
 
@@ -38,6 +56,8 @@ impl Driver {
     pub fn dialect(&self) -> Dialect {
         match self {
             Driver::Sqlite(_) => Dialect::Sqlite,
+            Driver::MySql(_) => Dialect::MySql,
+            Driver::Postgres(_) => Dialect::Postgres,
         }
     }
 
@@ -45,6 +65,16 @@ impl Driver {
     pub fn version(&self) -> String {
         match self {
             Driver::Sqlite(driver) => driver.version(),
+            Driver::MySql(driver) => driver.version(),
+            Driver::Postgres(driver) => driver.version(),
+        }
+    }
+
+    /// How often changes by others are looked for: a file often, because it may be taken away; a server as configured.
+    pub fn watch_interval(&self, configured: Duration) -> Duration {
+        match self {
+            Driver::Sqlite(_) => WATCH_FILE.min(configured),
+            Driver::MySql(_) | Driver::Postgres(_) => configured,
         }
     }
 
@@ -52,6 +82,8 @@ impl Driver {
     pub fn reflect(&self, publication: &Publication) -> Result<Schema, Error> {
         match self {
             Driver::Sqlite(driver) => driver.reflect(publication),
+            Driver::MySql(driver) => driver.reflect(publication),
+            Driver::Postgres(driver) => driver.reflect(publication),
         }
     }
 
@@ -59,6 +91,8 @@ impl Driver {
     pub fn schema_version(&self) -> Result<u64, Error> {
         match self {
             Driver::Sqlite(driver) => driver.schema_version(),
+            Driver::MySql(driver) => driver.schema_version(),
+            Driver::Postgres(driver) => driver.schema_version(),
         }
     }
 
@@ -66,20 +100,26 @@ impl Driver {
     pub fn is_replaced(&self) -> bool {
         match self {
             Driver::Sqlite(driver) => driver.is_replaced(),
+            // A server is found again by its address.
+            Driver::MySql(_) | Driver::Postgres(_) => false,
         }
     }
 
-    /// A session for reads on this worker that are known to be short, if this database is read that way.
-    pub fn session(&self) -> Result<Session, Error> {
+    /// A session for reads that are known to be short.
+    pub async fn session(&self) -> Result<Session, Error> {
         match self {
             Driver::Sqlite(driver) => driver.session().map(Session::Sqlite),
+            Driver::MySql(driver) => driver.session().await.map(Session::MySql),
+            Driver::Postgres(driver) => driver.session().await.map(Session::Postgres),
         }
     }
 
     /// Runs a job that may take long; it ends early when `cancelled` is set.
-    pub fn run(&self, job: impl Job, cancelled: Arc<AtomicBool>) -> Result<(), Error> {
+    pub async fn run(&self, job: impl Job, cancelled: Arc<AtomicBool>) -> Result<(), Error> {
         match self {
             Driver::Sqlite(driver) => driver.run(job, cancelled),
+            Driver::MySql(driver) => driver.run(job, cancelled).await,
+            Driver::Postgres(driver) => driver.run(job, cancelled).await,
         }
     }
 
@@ -87,13 +127,28 @@ impl Driver {
     pub async fn change<C: Change>(&self, change: C) -> Result<C::Output, Error> {
         match self {
             Driver::Sqlite(driver) => driver.change(change).await,
+            Driver::MySql(driver) => driver.change(change).await,
+            Driver::Postgres(driver) => driver.change(change).await,
         }
     }
 
     /// How long a trivial query takes.
-    pub async fn ping(&self) -> Result<std::time::Duration, Error> {
+    pub async fn ping(&self) -> Result<Duration, Error> {
         match self {
             Driver::Sqlite(driver) => driver.ping(),
+            Driver::MySql(driver) => driver.ping().await,
+            Driver::Postgres(driver) => driver.ping().await,
+        }
+    }
+}
+
+impl Session {
+    /// Whether the last failure was the loss of the connection, so that a read may be tried on another one.
+    pub fn is_lost(&self) -> bool {
+        match self {
+            Session::Sqlite(_) => false,
+            Session::MySql(session) => session.failure() == Failure::Lost,
+            Session::Postgres(session) => session.failure() == Failure::Lost,
         }
     }
 }
@@ -107,12 +162,16 @@ impl Connection for Session {
     ) -> Result<(), Stopped> {
         match self {
             Session::Sqlite(session) => session.query(statement, args, sink).await,
+            Session::MySql(session) => session.query(statement, args, sink).await,
+            Session::Postgres(session) => session.query(statement, args, sink).await,
         }
     }
 
     async fn execute(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
         match self {
             Session::Sqlite(session) => session.execute(statement, args).await,
+            Session::MySql(session) => session.execute(statement, args).await,
+            Session::Postgres(session) => session.execute(statement, args).await,
         }
     }
 }

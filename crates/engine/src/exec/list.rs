@@ -19,7 +19,8 @@ use crate::exec::sinks::{First, Kept, Rows};
 
 /// limit: a list of at most so many rows is tried beside other requests.
 const INLINE_ROWS_MAX: i64 = 1000;
-/// limit: rows of a list that are kept while others are joined to them; then the next round begins.
+/// limit: rows of a long list that are kept while others are joined to them; then the next round begins. A short list
+/// is one round, so that nothing is asked while its rows are still arriving.
 const ROUND_ROWS_MAX: usize = 128;
 
 /// The bytes of a list.
@@ -35,12 +36,19 @@ pub async fn list(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>
     let list = list_plan(plan);
     let is_short = values.limit.is_some_and(|limit| limit <= INLINE_ROWS_MAX);
     if is_short && !list.is_heavy() {
-        let session = snapshot.driver.session()?;
-        let mut out = Out::inline();
-        match write_list(&session, list, &values, snapshot.setting.mode, &mut out).await {
-            Ok(()) => return Ok(Answer::Whole(out.buffer.into())),
-            Err(Stopped::Failed(error)) => return Err(error),
-            Err(Stopped::TooLong | Stopped::Abandoned) => list.mark_heavy(),
+        for is_last in [false, true] {
+            let session = snapshot.driver.session().await?;
+            let mut out = Out::inline();
+            match write_list(&session, list, &values, snapshot.setting.mode, &mut out).await {
+                Ok(()) => return Ok(Answer::Whole(out.buffer.into())),
+                // A read may be run again when the connection turns out to be lost.
+                Err(Stopped::Failed(_)) if !is_last && session.is_lost() => {}
+                Err(Stopped::Failed(error)) => return Err(error),
+                Err(Stopped::TooLong | Stopped::Abandoned) => {
+                    list.mark_heavy();
+                    break;
+                }
+            }
         }
     }
     stream(snapshot, plan, values).await
@@ -58,7 +66,7 @@ async fn stream(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>) 
     let (out, mut chunks, cancelled) = pipe();
     let job =
         ListJob { plan: Arc::clone(plan), values: values.into_owned(), mode: snapshot.setting.mode, out };
-    snapshot.driver.run(job, cancelled)?;
+    snapshot.driver.run(job, cancelled).await?;
     let first = match chunks.next().await {
         Some(first) => first?,
         None => Bytes::new(),
@@ -74,6 +82,10 @@ struct ListJob {
 }
 
 impl Job for ListJob {
+    fn needs_two(&self) -> bool {
+        !list_plan(&self.plan).select.joins.is_empty()
+    }
+
     async fn run(mut self, connection: &impl Connection) {
         let list = list_plan(&self.plan);
         let result = write_list(connection, list, &self.values, self.mode, &mut self.out).await;
@@ -127,13 +139,14 @@ struct Rounds<'a, C: Connection> {
 impl<C: Connection> Sink for Rounds<'_, C> {
     fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
         self.kept.row(row)?;
-        Ok(if self.kept.rows.len() >= ROUND_ROWS_MAX { Flow::Flush } else { Flow::More })
+        let is_short = self.values.limit.is_some_and(|limit| limit <= INLINE_ROWS_MAX);
+        Ok(if !is_short && self.kept.rows.len() >= ROUND_ROWS_MAX { Flow::Flush } else { Flow::More })
     }
 
     async fn flush(&mut self) -> Result<(), Stopped> {
         let select = &self.list.select;
         let rows: &mut RowSet = &mut self.kept.rows;
-        join(self.connection, &select.joins, rows, self.values, self.mode).await?;
+        join(self.connection.beside(), &select.joins, rows, self.values, self.mode).await?;
         for row in 0..rows.len() {
             if self.count > 0 {
                 self.out.buffer.push(b',');

@@ -27,13 +27,17 @@ pub async fn read(
     values: Values<'_>,
     batch: bool,
 ) -> Result<Found, Error> {
-    if values.ids.len() <= INLINE_IDS_MAX {
-        let session = snapshot.driver.session()?;
-        let mut out = Vec::with_capacity(256);
-        match write_ids(&session, select_plan(plan), &values, snapshot, batch, &mut out).await {
-            Ok(()) => return Ok(out),
-            Err(Stopped::Failed(error)) => return Err(error),
-            Err(Stopped::TooLong | Stopped::Abandoned) => {}
+    if values.id_count() <= INLINE_IDS_MAX {
+        for is_last in [false, true] {
+            let session = snapshot.driver.session().await?;
+            let mut out = Vec::with_capacity(256);
+            match write_ids(&session, select_plan(plan), &values, snapshot, batch, &mut out).await {
+                Ok(()) => return Ok(out),
+                // A read may be run again when the connection turns out to be lost.
+                Err(Stopped::Failed(_)) if !is_last && session.is_lost() => {}
+                Err(Stopped::Failed(error)) => return Err(error),
+                Err(Stopped::TooLong | Stopped::Abandoned) => break,
+            }
         }
     }
     elsewhere(snapshot, plan, values, batch).await
@@ -55,7 +59,7 @@ async fn elsewhere(
     let (out, mut chunks, cancelled) = pipe();
     let (shared, plan) = (Arc::clone(snapshot), Arc::clone(plan));
     let job = ReadJob { snapshot: shared, plan, values: values.into_owned(), batch, out };
-    snapshot.driver.run(job, cancelled)?;
+    snapshot.driver.run(job, cancelled).await?;
     let mut found = Vec::new();
     while let Some(chunk) = chunks.next().await {
         found.extend_from_slice(&chunk?);
@@ -72,6 +76,10 @@ struct ReadJob {
 }
 
 impl Job for ReadJob {
+    fn needs_two(&self) -> bool {
+        false
+    }
+
     async fn run(mut self, connection: &impl Connection) {
         let select = select_plan(&self.plan);
         let buffer = &mut self.out.buffer;
@@ -92,8 +100,8 @@ async fn write_ids(
         return write_plain(connection, select, values, snapshot, batch, out).await;
     }
     let mut kept = Kept::new(&select.layout);
-    let mut places = Vec::with_capacity(values.ids.len());
-    for id in 0..values.ids.len() {
+    let mut places = Vec::with_capacity(values.id_count());
+    for id in 0..values.id_count() {
         let before = kept.rows.len();
         let args = Args { id, ..Args::of(values, snapshot.setting.mode) };
         connection.query(&select.statement, args, &mut kept).await?;
@@ -122,7 +130,7 @@ async fn write_plain(
     batch: bool,
     out: &mut Vec<u8>,
 ) -> Result<(), Stopped> {
-    for id in 0..values.ids.len() {
+    for id in 0..values.id_count() {
         separate(out, batch, id);
         let args = Args { id, ..Args::of(values, snapshot.setting.mode) };
         let mut one = One { out, select, is_found: false };
@@ -149,7 +157,13 @@ fn missing(values: &Values<'_>, batch: bool, id: usize, out: &mut Vec<u8>) -> Re
         out.extend_from_slice(b"null");
         return Ok(());
     }
-    Err(Stopped::Failed(Error::new(Code::RecordNotFound, values.ids[id].as_ref())))
+    Err(Stopped::Failed(Error::new(Code::RecordNotFound, missing_id(values, id))))
+}
+
+/// The id as the error names it; of several values, all.
+fn missing_id(values: &Values<'_>, id: usize) -> String {
+    let width = values.more_id_parts + 1;
+    values.ids[id * width..(id + 1) * width].join(";")
 }
 
 /// The first row, written at once.

@@ -69,8 +69,8 @@ impl Work {
         if !step.is_create {
             return Ok(done.rows.to_string().into_bytes());
         }
-        match (plan.key, &step.sent_key) {
-            (Key::Sent(_), Some(key)) => Ok(key.clone()),
+        match (&plan.key, &step.sent_key) {
+            (Key::Sent(_) | Key::Address(_), Some(key)) => Ok(key.clone()),
             _ => Ok(done.key.to_string().into_bytes()),
         }
     }

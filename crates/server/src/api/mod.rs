@@ -2,6 +2,7 @@
 
 mod context;
 mod controller;
+mod ids;
 mod records;
 mod root;
 mod route;

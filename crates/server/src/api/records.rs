@@ -1,6 +1,7 @@
 //! `/records`: list, read, create, update, increment and delete (SPEC 7).
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use engine::exec::{self, Answer, Step};
 use http::{Method, StatusCode, header};
@@ -8,9 +9,12 @@ use treeql::encode::{write_error, write_string};
 use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
 use treeql::record::prepare;
-use treeql::request::{Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, parse_query};
+use treeql::request::{
+    Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address, parse_query,
+};
 
 use crate::api::context::Context;
+use crate::api::ids::Ids;
 use crate::http::{Body, Incoming, Response};
 
 /// `GET /records/{table}`.
@@ -32,13 +36,13 @@ pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error>
 }
 
 /// `GET /records/{table}/{id}`, or several ids with commas between.
-pub async fn read(context: &Context<'_>, table: &str, ids: &str) -> Result<Response, Error> {
-    let mut values = Values::default();
-    let batch = put_ids(context, &mut values, ids)?;
+pub async fn read(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Response, Error> {
+    let found = ids.read(context, table)?;
     let mut request = Request::new(Operation::Read, table);
+    request.composite = found.composite;
     request.query = query(context, table)?;
     let plan = context.snapshot.plan(&request, context.policy)?;
-    exec::read(&context.snapshot, &plan, values, batch).await.map(Response::json)
+    exec::read(&context.snapshot, &plan, found.values, found.batch).await.map(Response::json)
 }
 
 /// `POST /records/{table}`.
@@ -52,21 +56,21 @@ pub async fn change(
     body: Incoming,
     operation: Operation,
     table: &str,
-    ids: &str,
+    ids: Ids<'_>,
 ) -> Result<Response, Error> {
     write(context, body, operation, table, Some(ids)).await
 }
 
 /// `DELETE /records/{table}/{id}`.
-pub async fn delete(context: &Context<'_>, table: &str, ids: &str) -> Result<Response, Error> {
-    let mut values = Values::default();
-    let batch = put_ids(context, &mut values, ids)?;
-    let plan = context.snapshot.plan(&Request::new(Operation::Delete, table), context.policy)?;
-    let step =
-        |_: &Cow<'_, str>| Step { plan: plan.clone(), cells: Vec::new(), sent_key: None, is_create: false };
-    let steps = values.ids.iter().map(step).collect();
-    let results = exec::write(&context.snapshot, steps, values, batch).await?;
-    answer(results, batch)
+pub async fn delete(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Response, Error> {
+    let found = ids.read(context, table)?;
+    let mut request = Request::new(Operation::Delete, table);
+    request.composite = found.composite;
+    let plan = context.snapshot.plan(&request, context.policy)?;
+    let step = |_| Step { plan: Arc::clone(&plan), cells: Vec::new(), sent_key: None, is_create: false };
+    let steps = (0..found.values.id_count()).map(step).collect();
+    let results = exec::write(&context.snapshot, steps, found.values, found.batch).await?;
+    answer(results, found.batch)
 }
 
 /// Include, exclude and joins; the filters of a query have no meaning for single records (SPEC 7.2).
@@ -77,42 +81,34 @@ fn query<'a>(context: &'a Context<'_>, table: &str) -> Result<Query<'a>, Error> 
     Ok(Query { filters: Default::default(), orders: Default::default(), ..parsed.query })
 }
 
-/// Puts the ids of a path segment into the values; whether there is a comma, which makes it a batch.
-fn put_ids<'a>(context: &Context<'_>, values: &mut Values<'a>, ids: &'a str) -> Result<bool, Error> {
-    let max = context.limits.ids;
-    values.ids = ids.split(',').map(Cow::Borrowed).collect();
-    if values.ids.len() > max {
-        let sentence =
-            format!("{} ids in the path; one request may have {max} (limits.ids)", values.ids.len());
-        return Err(Error::new(Code::TooLarge, sentence));
-    }
-    Ok(values.ids.len() > 1)
-}
-
 /// The checks in the order of SPEC 5: table, key and view; then the body; then the number of ids.
 async fn write(
     context: &Context<'_>,
     body: Incoming,
     operation: Operation,
     table: &str,
-    ids: Option<&str>,
+    ids: Option<Ids<'_>>,
 ) -> Result<Response, Error> {
-    context.snapshot.plan(&Request::new(operation, table), context.policy)?;
+    let found = ids.map(|ids| ids.read(context, table)).transpose()?;
+    let mut request = Request::new(operation, table);
+    request.composite = found.as_ref().is_some_and(|found| found.composite);
+    context.snapshot.plan(&request, context.policy)?;
     let body = body.read(context.limits.body_bytes).await?;
     let is_form = *context.head.method() == Method::POST && is_form(context);
     let batch = RecordBatch::parse(&body, is_form, context.limits.batch_rows)?;
-    let mut values = Values::default();
-    if let Some(ids) = ids {
-        put_ids(context, &mut values, ids)?;
-        if values.ids.len() != batch.records.len() {
-            return Err(Error::new(Code::ArgumentCountMismatch, ids));
+    let values = match (found, ids) {
+        (Some(found), Some(ids)) if found.values.id_count() != batch.records.len() => {
+            return Err(Error::new(Code::ArgumentCountMismatch, ids.text));
         }
-    }
-    let query = query(context, table)?;
+        (Some(found), _) => found.values,
+        (None, _) => Values::default(),
+    };
+    request.query = query(context, table)?;
     let mut steps = Vec::with_capacity(batch.records.len());
     for (index, record) in batch.records.iter().enumerate() {
-        let id = values.ids.get(index).map(Cow::as_ref);
-        steps.push(step(context, operation, table, &query, id, record)?);
+        let width = values.more_id_parts + 1;
+        let id: Vec<&str> = values.ids.iter().skip(index * width).take(width).map(Cow::as_ref).collect();
+        steps.push(step(context, &request, &id, record)?);
     }
     let results = exec::write(&context.snapshot, steps, values, batch.batch).await?;
     answer(results, batch.batch)
@@ -124,28 +120,33 @@ fn is_form(context: &Context<'_>) -> bool {
     kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
-/// Plans one record and converts its members.
-fn step(
-    context: &Context<'_>,
-    operation: Operation,
-    table: &str,
-    query: &Query<'_>,
-    id: Option<&str>,
-    record: &Record<'_>,
-) -> Result<Step, Error> {
-    let mut request = Request::new(operation, table);
-    request.query = query.clone();
+/// Plans one record and converts its members; all but the members is as in `like`.
+fn step(context: &Context<'_>, like: &Request<'_>, id: &[&str], record: &Record<'_>) -> Result<Step, Error> {
+    let mut request = like.clone();
     request.members = record.iter().map(|(name, _)| Cow::Borrowed(name.as_ref())).collect();
     let snapshot = &context.snapshot;
     let plan = snapshot.plan(&request, context.policy)?;
     let Plan::Write(written) = &*plan else { unreachable!("a write request has a write plan") };
     let definition = snapshot.schema.table(written.table);
-    let cells = prepare(operation, definition, id, record, snapshot.setting.dialect, context.mode())?;
-    let sent_key = match written.key {
-        Key::Sent(place) => key_as_sent(&record[place].1),
+    let cells = prepare(request.operation, definition, id, record, snapshot.setting.dialect, context.mode())?;
+    let sent_key = match &written.key {
+        Key::Sent(place) => key_as_sent(&record[*place].1),
+        Key::Address(parts) => Some(address(parts, record)),
         Key::Generated => None,
     };
-    Ok(Step { plan, cells, sent_key, is_create: operation == Operation::Create })
+    Ok(Step { plan, cells, sent_key, is_create: request.operation == Operation::Create })
+}
+
+/// The address of a record with a composite key, as it can stand in a path.
+fn address(parts: &[(Box<str>, usize)], record: &Record<'_>) -> Vec<u8> {
+    let pairs = parts.iter().map(|(name, place)| match &record[*place].1 {
+        Cell::Number(text) | Cell::Text(text) | Cell::Json(text) => (&**name, text.as_ref()),
+        Cell::Bool(truth) => (&**name, if *truth { "1" } else { "0" }),
+        Cell::Null => (&**name, ""),
+    });
+    let mut document = Vec::new();
+    write_string(&mut document, &composite_address(pairs));
+    document
 }
 
 /// compat: a key that the caller sent is answered as it was sent (SPEC 7.3).

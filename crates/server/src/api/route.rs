@@ -8,6 +8,7 @@ use treeql::request::{Operation, decode_path};
 
 use crate::api::context::Context;
 use crate::api::controller::Controller;
+use crate::api::ids::Ids;
 use crate::api::{records, root, status};
 use crate::http::{Incoming, Response};
 
@@ -21,6 +22,9 @@ pub async fn route(
     let not_found = || Error::new(Code::RouteNotFound, path);
     let segments = decode_path(path).ok_or_else(not_found)?;
     let segments: Vec<&str> = segments.iter().map(Cow::as_ref).collect();
+    // What separates the columns of an address is told from what stands in its values before decoding.
+    let raw = path.trim_start_matches('/').split('/').nth(2).unwrap_or_default();
+    let ids = |text| Ids { text, raw };
     let method = context.head.method().clone();
     let has = |controller: Controller| controllers.contains(&controller);
     match (&method, segments.as_slice()) {
@@ -28,14 +32,14 @@ pub async fn route(
         (_, ["records", rest @ ..]) if has(Controller::Records) => match (&method, rest) {
             (&Method::GET, [table]) => records::list(context, table).await,
             (&Method::POST, [table]) => records::create(context, body, table).await,
-            (&Method::GET, [table, ids]) => records::read(context, table, ids).await,
-            (&Method::PUT, [table, ids]) => {
-                records::change(context, body, Operation::Update, table, ids).await
+            (&Method::GET, [table, text]) => records::read(context, table, ids(text)).await,
+            (&Method::PUT, [table, text]) => {
+                records::change(context, body, Operation::Update, table, ids(text)).await
             }
-            (&Method::PATCH, [table, ids]) => {
-                records::change(context, body, Operation::Increment, table, ids).await
+            (&Method::PATCH, [table, text]) => {
+                records::change(context, body, Operation::Increment, table, ids(text)).await
             }
-            (&Method::DELETE, [table, ids]) => records::delete(context, table, ids).await,
+            (&Method::DELETE, [table, text]) => records::delete(context, table, ids(text)).await,
             _ => Err(not_found()),
         },
         (&Method::GET, ["status", "ping"]) if has(Controller::Status) => status::ping(context).await,

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use engine::database::{self, Database};
-use engine::driver::Address;
+use engine::driver::{self, Address, Secret};
 use treeql::mode::Mode;
 use treeql::nearest::nearest;
 use treeql::policy::Policy;
-use treeql::schema::{Mapping, Publication};
+use treeql::schema::{Declared, Mapping, Publication};
 
 use crate::api::{Controller, Limits};
 use crate::config::options::Options;
@@ -49,7 +49,7 @@ impl Config {
         Ok(Config {
             listen: listen(&options.listen.0)?,
             workers,
-            database: database_options(&options)?,
+            database: database_options(&options, workers)?,
             base_path: base_path(&options.base_path)?,
             controllers: controllers(&options.controllers.0)?,
             limits: Limits {
@@ -81,19 +81,39 @@ fn listen(text: &str) -> anyhow::Result<SocketAddr> {
     })
 }
 
-fn database_options(options: &Options) -> anyhow::Result<database::Options> {
+fn database_options(options: &Options, workers: usize) -> anyhow::Result<database::Options> {
     let address = Address::parse(&options.database).map_err(anyhow::Error::msg)?;
     let mapping = Mapping::parse(&options.mapping).map_err(|error| anyhow::anyhow!("mapping: {error}"))?;
+    let declared =
+        Declared::parse(&options.primary_keys, &options.foreign_keys).map_err(anyhow::Error::msg)?;
     let tables = match options.tables.0.trim() {
         "" | "all" => Vec::new(),
         list => list.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect(),
     };
     Ok(database::Options {
         address,
-        publication: Publication { mapping, tables, first_of_composite_key: false },
+        password: password(options)?,
+        driver: driver::Options {
+            pool_size: options.pool_size.0,
+            workers: u32::try_from(workers).context("too many workers")?,
+        },
+        watch_interval: Duration::from_secs(options.cache_time.0.max(1)),
+        publication: Publication { mapping, tables, declared, first_of_composite_key: false },
         mode: if options.strict.0 { Mode::Strict } else { Mode::Lenient },
         srid: options.geometry_srid.0,
     })
+}
+
+/// The password that is not part of the address, from a setting or a file.
+fn password(options: &Options) -> anyhow::Result<Option<Secret>> {
+    let file = &options.database_password_file;
+    if file.is_empty() {
+        let given = &options.database_password;
+        return Ok((!given.is_empty()).then(|| Secret(given.clone())));
+    }
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("databasePasswordFile: {file} cannot be read"))?;
+    Ok(Some(Secret(text.trim_end_matches(['\r', '\n']).to_owned())))
 }
 
 fn base_path(text: &str) -> anyhow::Result<String> {

@@ -7,8 +7,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Options {
-    /// The database to serve: a SQLite file, as `shop.db` or `sqlite:shop.db`.
+    /// The database to serve: a SQLite file (`shop.db`), `mysql://user@host/database` or `postgres://user@host/database`.
     pub database: String,
+    /// The password of the database user, if it is not part of `database`.
+    pub database_password: String,
+    /// A file that holds the password of the database user, and nothing else.
+    pub database_password_file: String,
+    /// Most connections of this process to a database server, all workers together.
+    pub pool_size: PoolSize,
+    /// Seconds after which changes of the schema by others are noticed, at the latest.
+    pub cache_time: CacheTime,
     /// Address and port to listen on. The default can be reached from this machine only.
     pub listen: Listen,
     /// Number of worker threads; 0 means one per core.
@@ -20,6 +28,12 @@ pub struct Options {
     /// Other names for tables and columns: `real=exposed` pairs separated by commas, each side `table` or
     /// `table.column`.
     pub mapping: String,
+    /// Primary keys that the catalog does not have, as of views: `table=column` pairs separated by commas, columns of
+    /// one key joined by `+`.
+    pub primary_keys: String,
+    /// Relations that the catalog does not have: `table.column=table.column` pairs separated by commas; the second
+    /// column must be unique.
+    pub foreign_keys: String,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
     /// Groups of paths that exist, separated by commas: `records`, `status`.
@@ -105,3 +119,5 @@ setting!(Strict, bool, true);
 setting!(Tables, String, "all".to_owned());
 setting!(Controllers, String, "records,status".to_owned());
 setting!(Srid, u32, 4326);
+setting!(PoolSize, u32, 10);
+setting!(CacheTime, u64, 10);

@@ -40,6 +40,6 @@ pub fn plan(
         Operation::Read => read::read(&scope, table, request).map(Plan::Read),
         Operation::Create => write::create(&scope, table, request).map(Plan::Write),
         Operation::Update | Operation::Increment => write::change(&scope, table, request).map(Plan::Write),
-        Operation::Delete => write::delete(&scope, table).map(Plan::Write),
+        Operation::Delete => write::delete(&scope, table, request).map(Plan::Write),
     }
 }

@@ -23,18 +23,38 @@ pub fn list(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<
 
 /// Plans `GET /records/{table}/{id}`; several ids run the same plan several times.
 pub fn read(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<SelectPlan, Error> {
-    let condition = by_id(scope, table)?;
+    let condition = by_id(scope, table, request.composite)?;
     select_plan(scope, table, &request.query, &condition, &[], Window::All)
 }
 
 /// The condition that the primary key is the id of the path.
-pub fn by_id(scope: &Scope<'_>, table: TableId) -> Result<Condition, Error> {
+pub fn by_id(scope: &Scope<'_>, table: TableId, composite: bool) -> Result<Condition, Error> {
     let definition = scope.at(table);
-    let Some(key) = definition.key() else {
-        return Err(Error::new(Code::PrimaryKeyNotFound, definition.alias.clone()));
-    };
-    let about = About::new(&definition.alias, key);
-    Ok(Condition::Compare(ColumnRef::plain(&key.name), Comparison::Equal, Param::of(Source::Id, about)))
+    let columns = key_columns(scope, definition, composite)?;
+    let conditions = columns.into_iter().enumerate().map(|(part, column)| {
+        let key = &definition.columns[column];
+        let source = Source::Id(u16::try_from(part).expect("a key has few columns"));
+        let param = Param::of(source, About::new(&definition.alias, key));
+        Condition::Compare(ColumnRef::plain(&key.name), Comparison::Equal, param)
+    });
+    Ok(Condition::All(conditions.collect()))
+}
+
+/// The columns by which an id addresses a record.
+pub fn key_columns(scope: &Scope<'_>, table: &Table, composite: bool) -> Result<Vec<usize>, Error> {
+    if composite {
+        return Ok(table.key_columns.clone());
+    }
+    if scope.is_strict() && table.key_columns.len() > 1 {
+        // One value of a composite key may address several rows: that is never what was meant.
+        let names = table.key_columns.iter().map(|index| &*table.columns[*index].alias);
+        let example: Vec<String> = names.map(|name| format!("{name}={{{name}}}")).collect();
+        let sentence =
+            format!("the key of '{}' has several columns; write {}", table.alias, example.join(";"));
+        return Err(Error::invalid(&table.alias, "id", sentence));
+    }
+    let key = table.primary_key.ok_or_else(|| Error::new(Code::PrimaryKeyNotFound, table.alias.clone()))?;
+    Ok(vec![key])
 }
 
 fn select_plan(

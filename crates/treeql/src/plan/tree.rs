@@ -73,10 +73,12 @@ pub struct JoinPlan {
 }
 
 /// What a create answers with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// The member of the record at this place, unless it is null.
     Sent(usize),
+    /// The address of the record: the columns of its key, with the places of their members.
+    Address(Vec<(Box<str>, usize)>),
     /// What the database made.
     Generated,
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Code, Error};
 use crate::plan::columns::Selection;
-use crate::plan::read::by_id;
+use crate::plan::read::{by_id, key_columns};
 use crate::plan::scope::Scope;
 use crate::plan::tree::{Key, WritePlan};
 use crate::request::{Operation, Request};
@@ -12,29 +12,40 @@ use crate::sql::{self, About, Param, Source};
 /// Plans `POST /records/{table}` for the members of one record.
 pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<WritePlan, Error> {
     let table = writable(scope, id)?;
-    let cells = cells(scope, id, request, None)?;
-    let key = table.key().ok_or_else(|| Error::new(Code::PrimaryKeyNotFound, table.alias.clone()))?;
-    let sent = cells.iter().find_map(|(column, param)| match param.source {
-        Source::Cell(cell) if column.name == key.name => Some(Key::Sent(usize::from(cell))),
-        _ => None,
-    });
-    let returns_key = sent.is_none() && scope.setting.dialect.returning("").is_some();
-    let returning = returns_key.then_some(key);
+    let cells = cells(scope, id, request, &[])?;
+    let sent = sent_key(scope, table, &cells);
+    let returned = if sent == Key::Generated { table.key() } else { None };
+    let returns_key = returned.is_some() && scope.setting.dialect.returning("").is_some();
+    let returning = returned.filter(|_| returns_key);
     let statement = sql::insert(scope.setting.dialect, &table.name, &cells, returning, scope.setting.srid);
-    Ok(WritePlan {
-        table: id,
-        statement: Some(statement),
-        key: sent.unwrap_or(Key::Generated),
-        key_is_number: key.kind.is_integer(),
-        returns_key,
-    })
+    let key_is_number = table.key().is_none_or(|key| key.kind.is_integer());
+    Ok(WritePlan { table: id, statement: Some(statement), key: sent, key_is_number, returns_key })
+}
+
+/// What a create answers with: the key as sent, the address of a record with a composite key, or what the database makes.
+fn sent_key(scope: &Scope<'_>, table: &Table, cells: &[(&Column, Param)]) -> Key {
+    let place = |column: usize| {
+        let name = &table.columns[column].name;
+        cells.iter().find_map(|(cell, param)| match param.source {
+            Source::Cell(place) if cell.name == *name => Some(usize::from(place)),
+            _ => None,
+        })
+    };
+    if scope.is_strict() && table.key_columns.len() > 1 {
+        let parts = table
+            .key_columns
+            .iter()
+            .map(|column| Some((table.columns[*column].alias.clone(), place(*column)?)));
+        return parts.collect::<Option<Vec<_>>>().map_or(Key::Generated, Key::Address);
+    }
+    table.primary_key.and_then(place).map_or(Key::Generated, Key::Sent)
 }
 
 /// Plans `PUT` and `PATCH /records/{table}/{id}` for the members of one record.
 pub fn change(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<WritePlan, Error> {
     let table = writable(scope, id)?;
-    let cells = cells(scope, id, request, table.primary_key)?;
-    let condition = by_id(scope, id)?;
+    let condition = by_id(scope, id, request.composite)?;
+    let cells = cells(scope, id, request, &key_columns(scope, table, request.composite)?)?;
     let (dialect, srid) = (scope.setting.dialect, scope.setting.srid);
     let statement = match (cells.is_empty(), request.operation) {
         (true, _) => None,
@@ -45,9 +56,9 @@ pub fn change(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
 }
 
 /// Plans `DELETE /records/{table}/{id}`.
-pub fn delete(scope: &Scope<'_>, id: TableId) -> Result<WritePlan, Error> {
+pub fn delete(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<WritePlan, Error> {
     let table = writable(scope, id)?;
-    let condition = by_id(scope, id)?;
+    let condition = by_id(scope, id, request.composite)?;
     Ok(rows_affected(id, Some(sql::delete(scope.setting.dialect, &table.name, &condition))))
 }
 
@@ -58,7 +69,8 @@ fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan
 /// A table with a primary key that is no view: 1023 and 1015, in this order (SPEC 5).
 fn writable<'a>(scope: &Scope<'a>, id: TableId) -> Result<&'a Table, Error> {
     let table = scope.at(id);
-    if table.primary_key.is_none() {
+    let has_address = scope.is_strict() && !table.key_columns.is_empty();
+    if table.primary_key.is_none() && !has_address {
         return Err(Error::new(Code::PrimaryKeyNotFound, table.alias.clone()));
     }
     if table.kind == TableKind::View {
@@ -72,7 +84,7 @@ fn cells<'a>(
     scope: &Scope<'a>,
     id: TableId,
     request: &Request<'_>,
-    key: Option<usize>,
+    key: &[usize],
 ) -> Result<Vec<(&'a Column, Param)>, Error> {
     let table = scope.at(id);
     let selection = Selection::parse(scope, &request.query, id, &[id])?;
@@ -90,7 +102,7 @@ fn cells<'a>(
             continue;
         };
         let column = &table.columns[index];
-        if key == Some(index) || !selection.has(id, table, index) {
+        if key.contains(&index) || !selection.has(id, table, index) {
             continue;
         }
         if column.generated {

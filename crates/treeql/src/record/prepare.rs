@@ -10,11 +10,11 @@ use crate::value::Value;
 
 /// The values of the members of `record`, in its order; members that are no column are null and not used.
 ///
-/// `id` is the id of the path that the record is for. The error is 1013 with a detail for each bad member.
+/// `id` is the id of the path that the record is for, value by value; empty for a new record. The error is 1013 with a detail for each bad member.
 pub fn prepare(
     operation: Operation,
     table: &Table,
-    id: Option<&str>,
+    id: &[&str],
     record: &Record<'_>,
     dialect: Dialect,
     mode: Mode,
@@ -43,17 +43,18 @@ pub fn prepare(
 }
 
 /// A key that differs from the one in the path would be dropped in silence; whoever sends it means something else.
-fn check_key(
-    table: &Table,
-    index: usize,
-    id: Option<&str>,
-    cell: &Cell<'_>,
-    mode: Mode,
-) -> Result<(), String> {
-    let Some(id) = id.filter(|_| mode.is_strict() && table.primary_key == Some(index)) else { return Ok(()) };
+fn check_key(table: &Table, index: usize, id: &[&str], cell: &Cell<'_>, mode: Mode) -> Result<(), String> {
+    let part = match id {
+        [] => None,
+        [only] if table.primary_key == Some(index) => Some(only),
+        parts => {
+            table.key_columns.iter().position(|column| *column == index).and_then(|part| parts.get(part))
+        }
+    };
+    let Some(id) = part.filter(|_| mode.is_strict()) else { return Ok(()) };
     match cell {
         Cell::Number(text) | Cell::Text(text) if text == id => Ok(()),
-        _ => Err(format!("differs from the id '{id}' in the path; a primary key cannot be changed")),
+        _ => Err(format!("differs from '{id}' in the path; a primary key cannot be changed")),
     }
 }
 

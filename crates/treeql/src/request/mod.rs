@@ -1,5 +1,6 @@
 //! What is asked: a shape without values, and the values beside it.
 
+mod address;
 mod body;
 mod decode;
 mod filter;
@@ -10,6 +11,7 @@ mod record;
 mod shape;
 mod values;
 
+pub use address::{composite_address, composite_ids};
 pub use body::cell_of_json;
 pub use decode::{decode, decode_path};
 pub use filter::{Filter, Operator, Spatial};

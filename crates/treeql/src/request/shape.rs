@@ -71,6 +71,8 @@ pub struct Request<'a> {
     pub window: Window,
     /// Whether the number of all matching rows is asked for too.
     pub counted: bool,
+    /// Whether the ids of the path are values of all columns of the primary key.
+    pub composite: bool,
     /// The members of the record, in its order, for writes.
     pub members: Vec<Cow<'a, str>>,
 }
@@ -84,6 +86,7 @@ impl<'a> Request<'a> {
             query: Query::default(),
             window: Window::All,
             counted: false,
+            composite: false,
             members: Vec::new(),
         }
     }
@@ -96,6 +99,7 @@ impl<'a> Request<'a> {
             query: self.query.into_owned(),
             window: self.window,
             counted: self.counted,
+            composite: self.composite,
             members: self.members.into_iter().map(|name| Cow::Owned(name.into_owned())).collect(),
         }
     }

@@ -105,4 +105,6 @@ pub struct Column {
     pub nullable: bool,
     /// Whether the database computes the value, so that it cannot be written.
     pub generated: bool,
+    /// Whether it is asked for as text, because its binary form is not read.
+    pub as_text: bool,
 }

@@ -3,23 +3,10 @@
 use std::collections::HashMap;
 
 use crate::schema::column::{Column, ColumnType};
+use crate::schema::declared::Declared;
 use crate::schema::mapping::Mapping;
+use crate::schema::raw::RawTable;
 use crate::schema::table::{ForeignKey, Table, TableId, TableKind};
-
-/// A table as a driver found it in the catalog, with the names of the database.
-#[derive(Clone, Debug)]
-pub struct RawTable {
-    /// The name in the database.
-    pub name: String,
-    /// Table or view.
-    pub kind: TableKind,
-    /// The columns in database order; `alias` is filled in by [`Schema::build`].
-    pub columns: Vec<Column>,
-    /// The columns of the primary key, by position, in key order.
-    pub key_columns: Vec<usize>,
-    /// Referencing column, referenced table, referenced column (`None`: its primary key).
-    pub references: Vec<(String, String, Option<String>)>,
-}
 
 /// What of a database is published, and under which names.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +15,8 @@ pub struct Publication {
     pub mapping: Mapping,
     /// Real names of the tables to publish; empty means all.
     pub tables: Vec<String>,
+    /// Keys and relations that the catalog does not have.
+    pub declared: Declared,
     /// Whether the first column of a composite key addresses records (SQLite and PostgreSQL do so in the reference).
     pub first_of_composite_key: bool,
 }
@@ -41,7 +30,12 @@ pub struct Schema {
 
 impl Schema {
     /// Puts together what the catalog says: names mapped, keys and references resolved.
-    pub fn build(mut raw: Vec<RawTable>, publication: &Publication) -> Schema {
+    ///
+    /// # Errors
+    ///
+    /// A sentence that names what is declared and does not exist, or the exposed name that two tables have.
+    pub fn build(mut raw: Vec<RawTable>, publication: &Publication) -> Result<Schema, String> {
+        publication.declared.apply(&mut raw)?;
         raw.retain(|table| publication.tables.is_empty() || publication.tables.contains(&table.name));
         raw.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
         let by_name: HashMap<String, TableId> =
@@ -56,7 +50,16 @@ impl Schema {
         let mut schema = Schema { tables, by_alias };
         schema.add_view_keys();
         schema.add_back_references();
-        schema
+        schema.check_aliases()?;
+        Ok(schema)
+    }
+
+    /// Of two tables with one name only one could be reached, and nobody would know which.
+    fn check_aliases(&self) -> Result<(), String> {
+        match self.tables().find(|(id, table)| self.find(&table.alias) != Some(*id)) {
+            Some((_, table)) => Err(format!("mapping: '{}' is the exposed name of two tables", table.alias)),
+            None => Ok(()),
+        }
     }
 
     /// The table at `id`.

@@ -79,20 +79,10 @@ impl Dialect {
     /// A column as it is selected, given its quoted name.
     pub fn selected(self, column: &Column, quoted: &str) -> String {
         match (self, column.kind) {
-            (Dialect::Sqlite, _) => quoted.to_owned(),
+            (Dialect::Sqlite, _) => quoted.to_owned(), // Shapes are kept as text.
             (Dialect::MySql | Dialect::Postgres, ColumnType::Geometry) => format!("ST_AsText({quoted})"),
-            (Dialect::MySql, _) => quoted.to_owned(),
-            // What has no binary form that we read is asked for as text.
-            (Dialect::Postgres, kind) => match kind {
-                ColumnType::Integer
-                | ColumnType::Bigint
-                | ColumnType::Float
-                | ColumnType::Double
-                | ColumnType::Boolean
-                | ColumnType::Blob
-                | ColumnType::Varbinary => quoted.to_owned(),
-                _ => format!("{quoted}::text"),
-            },
+            (Dialect::Postgres, _) if column.as_text => format!("{quoted}::text"),
+            (Dialect::MySql | Dialect::Postgres, _) => quoted.to_owned(),
         }
     }
 

@@ -10,8 +10,8 @@ use crate::schema::{Column, ColumnType};
 pub enum Source {
     /// A value of a filter, by number.
     Slot(u16),
-    /// The id of the path that this run is about.
-    Id,
+    /// A value of the id of the path that this run is about, by number.
+    Id(u16),
     /// The most rows.
     Limit,
     /// The rows passed over.

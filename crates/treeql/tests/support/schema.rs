@@ -31,5 +31,9 @@ fn column(name: &str, kind: ColumnType) -> Column {
         scale: 0,
         nullable: true,
         generated: false,
+        as_text: matches!(
+            kind,
+            ColumnType::Decimal | ColumnType::Date | ColumnType::Time | ColumnType::Timestamp
+        ),
     }
 }

@@ -88,7 +88,7 @@ impl Driver {
     pub fn reflect(&self, publication: &Publication) -> Result<Schema, Error> {
         let connection = connect(&self.path, Access::Read).map_err(|error| convert(&error))?;
         let tables = reflect::tables(&connection).map_err(|error| convert(&error))?;
-        Ok(Schema::build(tables, publication))
+        Schema::build(tables, publication).map_err(|sentence| Error::new(Code::Internal, sentence))
     }
 
     /// SQLite's own counter of schema changes.

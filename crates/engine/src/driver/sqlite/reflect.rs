@@ -14,10 +14,11 @@ const COLUMNS: &str = "SELECT s.name, c.name, c.type, c.\"notnull\", c.pk, c.hid
 const VIEW_COLUMNS: &str = "SELECT ?1, c.name, c.type, c.\"notnull\", c.pk, c.hidden \
     FROM pragma_table_xinfo(?1) c ORDER BY c.cid";
 
-/// All foreign keys of all tables.
+/// All foreign keys of one column of all tables: a part of a composite one alone would relate rows that have nothing
+/// to do with each other.
 const FOREIGN_KEYS: &str = "SELECT s.name, f.\"from\", f.\"table\", f.\"to\" \
     FROM sqlite_schema s JOIN pragma_foreign_key_list(s.name) f \
-    WHERE s.type = 'table' ORDER BY s.name, f.id, f.seq";
+    WHERE s.type = 'table' GROUP BY s.name, f.id HAVING COUNT(*) = 1 ORDER BY s.name, f.id";
 
 /// The names of the views.
 const VIEWS: &str = "SELECT name FROM sqlite_schema WHERE type = 'view'";
@@ -72,6 +73,7 @@ fn add_column(tables: &mut Vec<RawTable>, row: &Row<'_>, kind: TableKind) -> rus
         // compat: columns of views are never nullable (SPEC 6.3).
         nullable: !not_null && kind == TableKind::Table,
         generated: hidden != 0,
+        as_text: false,
     });
     Ok(())
 }

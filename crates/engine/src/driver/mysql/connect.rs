@@ -1,0 +1,93 @@
+//! Connections to MySQL and MariaDB.
+
+use std::time::Duration;
+
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Opts, OptsBuilder, SslOpts};
+use tokio::sync::Mutex;
+use treeql::error::{Code, Error};
+
+use crate::driver::pool::Poolable;
+
+/// limit: how long a connection may take to open.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
+/// limit: prepared statements of a connection.
+const STATEMENTS_MAX: usize = 512;
+/// Bad values are errors and not silently changed (SPEC 11.1); double quotes are left alone, we do not use them.
+const SQL_MODE: &str = "SET SESSION sql_mode = 'ANSI,TRADITIONAL'";
+
+/// What all connections to a database have in common.
+#[derive(Clone)]
+pub struct Target(Opts);
+
+/// One connection. The lock is never contended: a connection has one user at a time.
+pub struct Link(pub Mutex<Conn>);
+
+impl Target {
+    /// Reads a URL. The error is a sentence without the password.
+    ///
+    /// `sslmode` is understood as libpq names it: `disable`, `require` (encrypt only) and `verify-full`.
+    pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
+        let cannot =
+            |error: &dyn std::fmt::Display| format!("the URL of the database cannot be read: {error}");
+        let mut parsed = url::Url::parse(url).map_err(|error| cannot(&error))?;
+        let pairs: Vec<(String, String)> = parsed.query_pairs().into_owned().collect();
+        let ssl_mode = pairs.iter().find(|(name, _)| name == "sslmode").map(|(_, value)| value.clone());
+        let others: Vec<_> = pairs.iter().filter(|(name, _)| name != "sslmode").collect();
+        parsed.set_query(None);
+        if !others.is_empty() {
+            parsed.query_pairs_mut().extend_pairs(others);
+        }
+        let given = Opts::from_url(parsed.as_str()).map_err(|error| cannot(&error))?;
+        if given.db_name().is_none_or(str::is_empty) {
+            return Err("the URL names no database; write mysql://user@host/database".to_owned());
+        }
+        let mut builder = OptsBuilder::from_opts(given)
+            .stmt_cache_size(STATEMENTS_MAX)
+            .client_found_rows(true)
+            .tcp_nodelay(true)
+            .setup(vec![SQL_MODE.to_owned(), "SET NAMES utf8mb4".to_owned()]);
+        if let Some(password) = password {
+            builder = builder.pass(Some(password));
+        }
+        builder = match ssl_mode.as_deref() {
+            None | Some("disable" | "prefer") => builder,
+            Some("require") => builder.ssl_opts(
+                SslOpts::default()
+                    .with_danger_accept_invalid_certs(true)
+                    .with_danger_skip_domain_validation(true),
+            ),
+            Some("verify-full") => builder.ssl_opts(SslOpts::default()),
+            Some(other) => {
+                return Err(format!("sslmode is '{other}', but takes disable, require or verify-full"));
+            }
+        };
+        Ok(Target(builder.into()))
+    }
+
+    /// Opens a connection.
+    pub async fn open(&self) -> Result<Conn, mysql_async::Error> {
+        match tokio::time::timeout(CONNECT_PATIENCE, Conn::new(self.0.clone())).await {
+            Ok(opened) => opened,
+            Err(_elapsed) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+        }
+    }
+
+    /// Opens a connection for the pool of a worker.
+    pub async fn link(&self) -> Result<Link, Error> {
+        self.open().await.map(|conn| Link(Mutex::new(conn))).map_err(|error| {
+            tracing::warn!(%error, "no connection to MySQL");
+            Error::new(Code::DatabaseUnavailable, "the database cannot be reached; try again")
+        })
+    }
+}
+
+impl Poolable for Link {
+    fn is_closed(&self) -> bool {
+        self.0.try_lock().is_ok_and(|conn| conn.is_disconnected())
+    }
+
+    async fn is_alive(&mut self) -> bool {
+        tokio::time::timeout(CONNECT_PATIENCE, self.0.get_mut().ping()).await.is_ok_and(|asked| asked.is_ok())
+    }
+}

@@ -1,0 +1,67 @@
+//! Error numbers to errors of the protocol, never by message text (SPEC 13).
+
+use mysql_async::{DriverError, Error as Native};
+use treeql::error::{Code, Error};
+
+use crate::driver::retry::Failure;
+
+/// The error that a caller sees. Texts of the engine go to the log only.
+pub fn convert(error: &Native) -> Error {
+    let Native::Server(server) = error else {
+        if failure(error) == Failure::Lost {
+            return Error::new(
+                Code::DatabaseUnavailable,
+                "the connection to the database was lost; try again",
+            );
+        }
+        tracing::error!(%error, "unexpected error of the MySQL driver");
+        return Error::new(Code::Internal, "Database error");
+    };
+    match server.code {
+        // ER_DUP_ENTRY, ER_DUP_KEY, ER_DUP_ENTRY_WITH_KEY_NAME, ER_TABLE_EXISTS_ERROR, ER_DUP_FIELDNAME
+        1062 | 1022 | 1586 | 1050 | 1060 => Error::new(Code::DuplicateKey, ""),
+        // NOT NULL, no default, foreign keys, checks of MariaDB and of MySQL
+        1048 | 1364 | 1216 | 1217 | 1451 | 1452 | 4025 | 3819 => Error::new(Code::DataIntegrityViolation, ""),
+        // out of range, too long, wrong or truncated value, division, invalid JSON, invalid geometry
+        1264 | 1406 | 1366 | 1292 | 1265 | 1365 | 1411 | 1367 | 1690 | 1416 | 3140 | 3037 | 4079 | 4037
+        | 4038 => Error::new(Code::ValueNotAccepted, "a value does not fit the type of its column"),
+        1213 | 1205 | 3572 => Error::new(Code::DatabaseUnavailable, "other writes got in the way; try again"),
+        1044 | 1045 | 1142 | 1143 | 1227 => Error::new(Code::OperationForbidden, "")
+            .detail("database", "the database user of this server may not do that"),
+        1290 | 1792 | 1836 => {
+            Error::new(Code::OperationForbidden, "").detail("database", "the database is read-only")
+        }
+        // MAX_STATEMENT_TIME, max_execution_time, interrupted
+        1969 | 3024 | 1317 => {
+            Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
+        }
+        // too many connections, shutdown, shard or cluster not available
+        1040 | 1203 | 1053 | 1047 | 1429 | 1158..=1161 | 1180 | 2013 => {
+            Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
+        }
+        code => {
+            tracing::error!(code, state = %server.state, text = %server.message, "a statement failed");
+            Error::new(Code::Internal, "Database error")
+        }
+    }
+}
+
+/// What the error says about running the statement again.
+pub fn failure(error: &Native) -> Failure {
+    match error {
+        // Deadlock and lock wait timeout; TiDB's write conflicts.
+        Native::Server(server)
+            if matches!(server.code, 1213 | 1205 | 3572 | 8002 | 8005 | 8022 | 8028 | 9007) =>
+        {
+            Failure::Conflict
+        }
+        Native::Server(server) if matches!(server.code, 1053 | 2013 | 1158..=1161 | 1180 | 1927) => {
+            Failure::Lost
+        }
+        Native::Server(_) => Failure::Final,
+        Native::Io(_) | Native::Driver(DriverError::ConnectionClosed | DriverError::PacketOutOfOrder) => {
+            Failure::Lost
+        }
+        Native::Driver(_) | Native::Other(_) | Native::Url(_) => Failure::Final,
+    }
+}

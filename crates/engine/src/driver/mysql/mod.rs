@@ -1,0 +1,12 @@
+//! MySQL and MariaDB: prepared statements on connections leased per request.
+
+mod connect;
+mod error;
+mod opened;
+mod reflect;
+mod rows;
+mod session;
+mod types;
+
+pub use opened::Driver;
+pub use session::Session;

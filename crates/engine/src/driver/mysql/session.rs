@@ -1,0 +1,106 @@
+//! Session: what one request does on its connection.
+
+use std::cell::Cell;
+
+use mysql_async::Params;
+use mysql_async::prelude::Queryable;
+use treeql::error::Error;
+use treeql::sql::{Args, Statement};
+
+use crate::driver::connection::Connection;
+use crate::driver::mysql::connect::Link;
+use crate::driver::mysql::error::{convert, failure};
+use crate::driver::mysql::rows::{MySqlRow, parameters};
+use crate::driver::pool::Lease;
+use crate::driver::retry::Failure;
+use crate::driver::sink::{Done, Flow, Sink, Stopped};
+
+/// What one request does on its connection.
+pub struct Session {
+    lease: Lease<Link>,
+    failure: Cell<Failure>,
+    beside: Option<Box<Session>>,
+}
+
+impl Session {
+    /// A session on a leased connection.
+    pub fn new(lease: Lease<Link>, beside: Option<Box<Session>>) -> Session {
+        Session { lease, failure: Cell::default(), beside }
+    }
+
+    /// What the last failure said about running it again.
+    pub fn failure(&self) -> Failure {
+        self.failure.get()
+    }
+
+    /// Runs a statement that controls transactions.
+    pub async fn control(&self, text: &str) -> Result<(), Error> {
+        self.lease.get().0.lock().await.query_drop(text).await.map_err(|error| self.failed(&error))
+    }
+
+    /// Says that the connection must not be used again.
+    pub fn give_up(&self) {
+        self.lease.give_up();
+    }
+
+    fn failed(&self, error: &mysql_async::Error) -> Error {
+        let failure = failure(error);
+        if self.failure.get() != Failure::Conflict {
+            self.failure.set(failure);
+        }
+        if failure == Failure::Lost {
+            self.give_up();
+        }
+        convert(error)
+    }
+}
+
+fn params(values: Vec<mysql_async::Value>) -> Params {
+    if values.is_empty() { Params::Empty } else { Params::Positional(values) }
+}
+
+impl Connection for Session {
+    async fn query(
+        &self,
+        statement: &Statement,
+        args: Args<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        let values = parameters(statement, args)?;
+        let mut conn = self.lease.get().0.lock().await;
+        let mut result =
+            conn.exec_iter(&*statement.text, params(values)).await.map_err(|error| self.failed(&error))?;
+        let ended = loop {
+            match result.next().await {
+                Ok(Some(row)) => match sink.row(&MySqlRow::read(row)) {
+                    Ok(Flow::More) => {}
+                    Ok(Flow::Flush) => {
+                        if let Err(stopped) = sink.flush().await {
+                            break Err(stopped);
+                        }
+                    }
+                    Err(stopped) => break Err(stopped),
+                },
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(self.failed(&error).into()),
+            }
+        };
+        // The rest of the rows is on its way: the connection is closed rather than emptied.
+        self.give_up();
+        ended
+    }
+
+    async fn execute(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
+        let values = parameters(statement, args)?;
+        let mut conn = self.lease.get().0.lock().await;
+        let result = conn.exec_iter(&*statement.text, params(values)).await;
+        let result = result.map_err(|error| self.failed(&error))?;
+        let (rows, key) = (result.affected_rows(), result.last_insert_id().unwrap_or(0));
+        result.drop_result().await.map_err(|error| self.failed(&error))?;
+        Ok(Done { rows, key: key.cast_signed() })
+    }
+
+    fn beside(&self) -> &Session {
+        self.beside.as_deref().unwrap_or(self)
+    }
+}

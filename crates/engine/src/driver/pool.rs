@@ -1,0 +1,119 @@
+//! Pool: the connections of one worker to one server, bounded, with a deadline for those who wait.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use treeql::error::{Code, Error};
+
+/// limit: how long a request waits for a connection.
+const WAIT: Duration = Duration::from_secs(5);
+/// How long a connection may be unused before it is asked whether it still works.
+const TRUSTED: Duration = Duration::from_millis(500);
+
+/// The idle connections of one worker, and the right to open more.
+pub struct Pool<C> {
+    idle: RefCell<Vec<(C, Instant)>>,
+    permits: Arc<Semaphore>,
+    size: u32,
+}
+
+/// A connection on loan. It goes back when this is dropped, unless it is known to be broken.
+pub struct Lease<C> {
+    pool: Rc<Pool<C>>,
+    connection: Option<C>,
+    is_broken: Cell<bool>,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// What the pool needs to know about a connection.
+pub trait Poolable: Sized {
+    /// Whether it is known to be closed.
+    fn is_closed(&self) -> bool;
+
+    /// Asks the server; `false` if there is no answer.
+    fn is_alive(&mut self) -> impl Future<Output = bool>;
+}
+
+impl<C: Poolable> Pool<C> {
+    /// A pool of at most `size` connections; none is opened yet.
+    pub fn new(size: u32) -> Rc<Pool<C>> {
+        let permits = Arc::new(Semaphore::new(size as usize));
+        Rc::new(Pool { idle: RefCell::new(Vec::new()), permits, size })
+    }
+
+    /// Lends one connection, opened if none is idle. Waiting longer than five seconds is 2001 (503).
+    pub async fn lease(self: &Rc<Self>, open: impl AsyncFn() -> Result<C, Error>) -> Result<Lease<C>, Error> {
+        let permit = self.permit(1).await?;
+        self.with_permit(permit, &open).await
+    }
+
+    /// Lends two at once, for a query that needs another beside it; taken together, so that two that wait for their
+    /// second one cannot block each other.
+    pub async fn lease_two(
+        self: &Rc<Self>,
+        open: impl AsyncFn() -> Result<C, Error>,
+    ) -> Result<(Lease<C>, Lease<C>), Error> {
+        let mut both = self.permit(2).await?;
+        let one = both.split(1).expect("two permits were taken");
+        Ok((self.with_permit(one, &open).await?, self.with_permit(both, &open).await?))
+    }
+
+    async fn permit(&self, count: u32) -> Result<OwnedSemaphorePermit, Error> {
+        if count > self.size {
+            let sentence = format!("the pool has {} connections for a worker, this needs {count}", self.size);
+            return Err(Error::new(Code::DatabaseUnavailable, sentence));
+        }
+        match tokio::time::timeout(WAIT, Arc::clone(&self.permits).acquire_many_owned(count)).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_closed)) => Err(Error::new(Code::DatabaseUnavailable, "the server is stopping")),
+            Err(_elapsed) => {
+                let sentence = format!("no connection became free within {} s; try again", WAIT.as_secs());
+                Err(Error::new(Code::DatabaseUnavailable, sentence))
+            }
+        }
+    }
+
+    async fn with_permit(
+        self: &Rc<Self>,
+        permit: OwnedSemaphorePermit,
+        open: &impl AsyncFn() -> Result<C, Error>,
+    ) -> Result<Lease<C>, Error> {
+        let lease = |connection: C| Lease {
+            pool: Rc::clone(self),
+            connection: Some(connection),
+            is_broken: Cell::new(false),
+            _permit: permit,
+        };
+        loop {
+            let Some((mut connection, since)) = self.idle.borrow_mut().pop() else { break };
+            if connection.is_closed() || (since.elapsed() > TRUSTED && !connection.is_alive().await) {
+                continue;
+            }
+            return Ok(lease(connection));
+        }
+        open().await.map(lease)
+    }
+}
+
+impl<C> Lease<C> {
+    /// The connection.
+    pub fn get(&self) -> &C {
+        self.connection.as_ref().expect("it is taken out in drop only")
+    }
+
+    /// Says that the connection must not be used again.
+    pub fn give_up(&self) {
+        self.is_broken.set(true);
+    }
+}
+
+impl<C> Drop for Lease<C> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take().filter(|_| !self.is_broken.get()) {
+            self.pool.idle.borrow_mut().push((connection, Instant::now()));
+        }
+    }
+}

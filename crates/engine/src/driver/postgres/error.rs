@@ -1,0 +1,81 @@
+//! SQLSTATE to errors of the protocol, never by message text (SPEC 13).
+
+use tokio_postgres::error::SqlState;
+use treeql::error::{Code, Error};
+
+use crate::driver::retry::Failure;
+
+/// The error that a caller sees. Texts of the engine go to the log only.
+pub fn convert(error: &tokio_postgres::Error) -> Error {
+    let Some(state) = error.code() else {
+        if failure(error) == Failure::Lost {
+            return Error::new(
+                Code::DatabaseUnavailable,
+                "the connection to the database was lost; try again",
+            );
+        }
+        tracing::error!(%error, "unexpected error of the PostgreSQL driver");
+        return Error::new(Code::Internal, "Database error");
+    };
+    let code = state.code();
+    match (code, &code[..2]) {
+        ("23505", _) => Error::new(Code::DuplicateKey, ""),
+        ("42710" | "42P07", _) => Error::new(Code::DuplicateKey, ""),
+        (_, "23") => Error::new(Code::DataIntegrityViolation, ""),
+        (_, "22") => Error::new(Code::ValueNotAccepted, "a value does not fit the type of its column"),
+        ("42501", _) => Error::new(Code::OperationForbidden, "")
+            .detail("database", "the database user of this server may not do that"),
+        ("57014", _) => {
+            Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
+        }
+        (_, "40") => Error::new(Code::DatabaseUnavailable, "other writes got in the way; try again"),
+        (_, "08" | "53" | "57") => {
+            Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
+        }
+        // The transaction has failed before: the statement that failed first has the reason.
+        ("25P02", _) => Error::new(Code::Internal, "Database error"),
+        ("25006", _) => {
+            Error::new(Code::OperationForbidden, "").detail("database", "the database is read-only")
+        }
+        _ => {
+            tracing::error!(%error, sqlstate = code, detail = ?error.as_db_error(), "a statement failed");
+            Error::new(Code::Internal, "Database error")
+        }
+    }
+}
+
+/// What the error says about running the statement again.
+pub fn failure(error: &tokio_postgres::Error) -> Failure {
+    match error.code() {
+        Some(state)
+            if *state == SqlState::T_R_SERIALIZATION_FAILURE || *state == SqlState::T_R_DEADLOCK_DETECTED =>
+        {
+            Failure::Conflict
+        }
+        Some(state) if matches!(&state.code()[..2], "08" | "57") && state.code() != "57014" => Failure::Lost,
+        Some(_) => Failure::Final,
+        None if error.is_closed() || is_io(error) => Failure::Lost,
+        None => Failure::Final,
+    }
+}
+
+/// Whether a prepared statement is not what this connection knows it as: the sign of a pooler in between.
+pub fn is_foreign_statement(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|state| matches!(state.code(), "26000" | "42P05"))
+}
+
+/// Whether the prepared statement does not fit the table any more (`cached plan must not change result type`).
+pub fn is_stale_statement(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|state| state.code() == "0A000")
+}
+
+fn is_io(error: &tokio_postgres::Error) -> bool {
+    let mut source: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = source {
+        if error.is::<std::io::Error>() {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}

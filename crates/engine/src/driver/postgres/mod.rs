@@ -1,0 +1,13 @@
+//! PostgreSQL: short reads pipelined on one connection of a worker, everything else on leased ones.
+
+mod connect;
+mod error;
+mod opened;
+mod params;
+mod reflect;
+mod rows;
+mod session;
+mod types;
+
+pub use opened::Driver;
+pub use session::Session;

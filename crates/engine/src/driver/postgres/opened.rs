@@ -1,0 +1,231 @@
+//! Driver: a PostgreSQL database, with the connections of each worker.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Runtime;
+use treeql::error::{Code, Error};
+use treeql::schema::{Publication, Schema};
+
+use crate::driver::connection::{Change, Job};
+use crate::driver::options::Options;
+use crate::driver::pool::Pool;
+use crate::driver::postgres::connect::{Link, Target};
+use crate::driver::postgres::error::convert;
+use crate::driver::postgres::reflect;
+use crate::driver::postgres::session::{Held, Session};
+use crate::driver::retry::{ATTEMPTS_MAX, Failure, pause};
+use crate::driver::transaction::{Transactional, attempt};
+
+/// Connections that each worker needs at least: one for short reads, two for a list with joins.
+const PER_WORKER_MIN: u32 = 3;
+
+/// A PostgreSQL database.
+pub struct Driver {
+    id: u64,
+    target: Mutex<Target>,
+    options: Options,
+    version: String,
+    control: Mutex<Control>,
+}
+
+/// The connection that reads the catalog, with a runtime of its own, away from the workers.
+struct Control {
+    runtime: Runtime,
+    link: Option<Link>,
+}
+
+/// The connections of one worker.
+struct Worker {
+    target: Target,
+    shared: tokio::sync::Mutex<Option<Rc<Link>>>,
+    pool: Rc<Pool<Link>>,
+}
+
+thread_local! {
+    /// The connections of this thread, by the number of their driver.
+    static WORKERS: RefCell<HashMap<u64, Rc<Worker>>> = RefCell::default();
+}
+
+impl Driver {
+    /// Connects. The error is a sentence that says what to do, without the password.
+    pub fn open(url: &str, password: Option<&str>, options: Options) -> Result<Arc<Driver>, String> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        options.check(PER_WORKER_MIN)?;
+        let target = Target::parse(url, password)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| format!("no runtime for the connection: {error}"))?;
+        let explain = |error: tokio_postgres::Error| {
+            let reason = match error.as_db_error() {
+                Some(native) => native.message().to_owned(),
+                None => error.to_string(),
+            };
+            format!("PostgreSQL cannot be reached: {reason}; check the address, the user and the password")
+        };
+        let (link, version) = runtime
+            .block_on(async {
+                let link = target.open_and_probe().await?;
+                let version: String = link.client.simple_query("SHOW server_version").await.map(|shown| {
+                    shown
+                        .iter()
+                        .find_map(|message| match message {
+                            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+                            _ => None,
+                        })
+                        .unwrap_or_default()
+                })?;
+                Ok((link, version))
+            })
+            .map_err(explain)?;
+        if !target.is_direct.get() {
+            tracing::info!("a pooler stands before PostgreSQL; statements are not prepared under names");
+        }
+        Ok(Arc::new(Driver {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            target: Mutex::new(target),
+            options,
+            version,
+            control: Mutex::new(Control { runtime, link: Some(link) }),
+        }))
+    }
+
+    /// The engine and its version, for people.
+    pub fn version(&self) -> String {
+        format!("PostgreSQL {}", self.version)
+    }
+
+    /// Reads the catalog.
+    pub fn reflect(&self, publication: &Publication) -> Result<Schema, Error> {
+        let tables = self.with_control(async |link| reflect::tables(&link.client).await)?;
+        Schema::build(tables, publication).map_err(|sentence| Error::new(Code::Internal, sentence))
+    }
+
+    /// A number that differs when the schema does.
+    pub fn schema_version(&self) -> Result<u64, Error> {
+        self.with_control(async |link| reflect::fingerprint(&link.client).await)
+    }
+
+    /// Runs something on the control connection, opened again if it was lost; never on a worker.
+    fn with_control<T>(
+        &self,
+        run: impl AsyncFn(&Link) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T, Error> {
+        let target = self.target();
+        let mut control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
+        let Control { runtime, link } = &mut *control;
+        runtime.block_on(async {
+            if link.as_ref().is_none_or(|link| link.client.is_closed()) {
+                *link = Some(target.open().await.map_err(|error| convert(&error))?);
+            }
+            let open = link.as_ref().expect("it was just opened");
+            let result = run(open).await;
+            if result.is_err() {
+                *link = None;
+            }
+            result.map_err(|error| convert(&error))
+        })
+    }
+
+    fn target(&self) -> Target {
+        self.target.lock().unwrap_or_else(PoisonError::into_inner).for_worker()
+    }
+
+    /// The connections of this worker.
+    fn worker(&self) -> Rc<Worker> {
+        WORKERS.with_borrow_mut(|workers| {
+            let make = || {
+                let pool = Pool::new(self.options.per_worker() - 1);
+                Rc::new(Worker { target: self.target(), shared: tokio::sync::Mutex::default(), pool })
+            };
+            Rc::clone(workers.entry(self.id).or_insert_with(make))
+        })
+    }
+
+    /// A session for short reads, on the connection that those of this worker share.
+    pub async fn session(&self) -> Result<Session, Error> {
+        let worker = self.worker();
+        let mut shared = worker.shared.lock().await;
+        let link = match &*shared {
+            Some(link) if !link.client.is_closed() => Rc::clone(link),
+            _ => {
+                *shared = None;
+                let link = Rc::new(worker.open().await?);
+                *shared = Some(Rc::clone(&link));
+                link
+            }
+        };
+        Ok(Session::new(Held::Shared(link), worker.target.is_direct.get(), None))
+    }
+
+    /// Runs a job on connections of its own.
+    pub async fn run(&self, job: impl Job, cancelled: Arc<AtomicBool>) -> Result<(), Error> {
+        let worker = self.worker();
+        let is_direct = worker.target.is_direct.get();
+        let session = if job.needs_two() {
+            let (one, other) = worker.pool.lease_two(async || worker.open().await).await?;
+            let beside = Session::new(Held::Leased(Box::new(other)), is_direct, None);
+            Session::new(Held::Leased(Box::new(one)), is_direct, Some(Box::new(beside)))
+        } else {
+            let one = worker.pool.lease(async || worker.open().await).await?;
+            Session::new(Held::Leased(Box::new(one)), is_direct, None)
+        };
+        tokio::task::spawn_local(async move {
+            if !cancelled.load(Ordering::Relaxed) {
+                job.run(&session).await;
+            }
+        });
+        Ok(())
+    }
+
+    /// Runs a change, in a transaction if it is a batch, and again if the engine asks for it.
+    pub async fn change<C: Change>(&self, mut change: C) -> Result<C::Output, Error> {
+        let worker = self.worker();
+        for number in 1.. {
+            let lease = worker.pool.lease(async || worker.open().await).await?;
+            let session = Session::new(Held::Leased(Box::new(lease)), worker.target.is_direct.get(), None);
+            let result = attempt(&session, &mut change).await;
+            if session.failure() != Failure::Conflict || number >= ATTEMPTS_MAX {
+                return result;
+            }
+            drop(session);
+            pause(number).await;
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// How long a trivial query takes.
+    pub async fn ping(&self) -> Result<Duration, Error> {
+        let start = Instant::now();
+        self.session().await?.control("SELECT 1").await?;
+        Ok(start.elapsed())
+    }
+}
+
+impl Transactional for Session {
+    async fn control(&self, text: &str) -> Result<(), Error> {
+        self.control(text).await
+    }
+
+    fn failure(&self) -> Failure {
+        self.failure()
+    }
+
+    fn give_up(&self) {
+        self.give_up();
+    }
+}
+
+impl Worker {
+    async fn open(&self) -> Result<Link, Error> {
+        self.target.open().await.map_err(|error| {
+            tracing::warn!(%error, "no connection to PostgreSQL");
+            Error::new(Code::DatabaseUnavailable, "the database cannot be reached; try again")
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! Session: what one request does on a connection, its own or one that it shares.
+
+use std::cell::Cell;
+use std::pin::pin;
+use std::rc::Rc;
+
+use futures_util::TryStreamExt;
+use tokio_postgres::RowStream;
+use tokio_postgres::types::Type;
+use treeql::error::Error;
+use treeql::sql::{Args, Statement};
+
+use crate::driver::connection::Connection;
+use crate::driver::pool::Lease;
+use crate::driver::postgres::connect::Link;
+use crate::driver::postgres::error::{convert, failure, is_foreign_statement, is_stale_statement};
+use crate::driver::postgres::params::{Parameter, parameters};
+use crate::driver::postgres::rows::PostgresRow;
+use crate::driver::retry::Failure;
+use crate::driver::sink::{Done, Flow, Sink, Stopped};
+
+/// The connection of a session.
+pub enum Held {
+    /// Shared with other short reads of this worker; their statements follow one another without waiting.
+    Shared(Rc<Link>),
+    /// Its own.
+    Leased(Box<Lease<Link>>),
+}
+
+/// What one request does on a connection.
+pub struct Session {
+    held: Held,
+    is_direct: bool,
+    failure: Cell<Failure>,
+    beside: Option<Box<Session>>,
+}
+
+impl Session {
+    /// A session on a connection; named statements only if it is direct.
+    pub fn new(held: Held, is_direct: bool, beside: Option<Box<Session>>) -> Session {
+        Session { held, is_direct, failure: Cell::default(), beside }
+    }
+
+    /// What the last failure said about running it again.
+    pub fn failure(&self) -> Failure {
+        self.failure.get()
+    }
+
+    /// Runs a statement that controls transactions.
+    pub async fn control(&self, text: &str) -> Result<(), Error> {
+        self.link().client.batch_execute(text).await.map_err(|error| self.failed(&error))
+    }
+
+    /// Says that the connection must not be used again.
+    pub fn give_up(&self) {
+        if let Held::Leased(lease) = &self.held {
+            lease.give_up();
+        }
+    }
+
+    fn link(&self) -> &Link {
+        match &self.held {
+            Held::Shared(link) => link,
+            Held::Leased(lease) => lease.get(),
+        }
+    }
+
+    fn failed(&self, error: &tokio_postgres::Error) -> Error {
+        let failure = failure(error);
+        // A conflict is told once, by the first statement of the transaction that failed.
+        if self.failure.get() != Failure::Conflict {
+            self.failure.set(failure);
+        }
+        if failure == Failure::Lost {
+            self.give_up();
+        }
+        convert(error)
+    }
+
+    async fn start(&self, statement: &Statement, args: Args<'_>) -> Result<RowStream, Stopped> {
+        let link = self.link();
+        if !self.is_direct {
+            let typed = parameters(statement, args)?.into_iter().map(|parameter| (parameter, Type::UNKNOWN));
+            return link
+                .client
+                .query_typed_raw(&statement.text, typed)
+                .await
+                .map_err(|error| self.failed(&error).into());
+        }
+        for is_last in [false, true] {
+            let started = match link.prepared(statement).await {
+                Ok(prepared) => {
+                    link.client.query_raw::<_, Parameter, _>(&prepared, parameters(statement, args)?).await
+                }
+                Err(error) => Err(error),
+            };
+            match started {
+                Ok(stream) => return Ok(stream),
+                Err(error) if !is_last && (is_stale_statement(&error) || is_foreign_statement(&error)) => {
+                    link.forget(statement);
+                }
+                Err(error) => return Err(self.failed(&error).into()),
+            }
+        }
+        unreachable!("the last round returns")
+    }
+}
+
+impl Connection for Session {
+    async fn query(
+        &self,
+        statement: &Statement,
+        args: Args<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        let mut rows = pin!(self.start(statement, args).await?);
+        let ended = loop {
+            match rows.try_next().await {
+                Ok(Some(row)) => match sink.row(&PostgresRow(&row)) {
+                    Ok(Flow::More) => {}
+                    Ok(Flow::Flush) => {
+                        if let Err(stopped) = sink.flush().await {
+                            break Err(stopped);
+                        }
+                    }
+                    Err(stopped) => break Err(stopped),
+                },
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(self.failed(&error).into()),
+            }
+        };
+        // The rest of the rows is on its way: a connection of one's own is closed rather than emptied.
+        self.give_up();
+        ended
+    }
+
+    async fn execute(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
+        let mut rows = match self.start(statement, args).await {
+            Ok(rows) => pin!(rows),
+            Err(Stopped::Failed(error)) => return Err(error),
+            Err(Stopped::TooLong | Stopped::Abandoned) => return Ok(Done::default()),
+        };
+        while rows.try_next().await.map_err(|error| self.failed(&error))?.is_some() {}
+        Ok(Done { rows: rows.rows_affected().unwrap_or(0), key: 0 })
+    }
+
+    fn beside(&self) -> &Session {
+        self.beside.as_deref().unwrap_or(self)
+    }
+}

@@ -1,0 +1,35 @@
+//! Retry: which failures may be run again, how often and how soon.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// limit: runs of one request.
+pub const ATTEMPTS_MAX: u32 = 4;
+/// The longest pause before the second run; each further one may be twice as long.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What a failed statement says about running it again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Failure {
+    /// Running it again would fail again.
+    #[default]
+    Final,
+    /// The engine has undone the transaction and asks to run it again: a deadlock or a serialization failure.
+    Conflict,
+    /// The connection is lost; whether the statement was run is not known.
+    Lost,
+}
+
+static RETRIES: AtomicU64 = AtomicU64::new(0);
+
+/// Counts a retry and waits, a random while so that those in conflict do not meet again.
+pub async fn pause(attempt: u32) {
+    RETRIES.fetch_add(1, Ordering::Relaxed);
+    let longest = PAUSE * 2u32.pow(attempt.min(8));
+    tokio::time::sleep(longest.mul_f64(fastrand::f64())).await;
+}
+
+/// How often something was run again since the start of the process.
+pub fn count() -> u64 {
+    RETRIES.load(Ordering::Relaxed)
+}

@@ -1,0 +1,19 @@
+//! RawTable: what a driver read in the catalog.
+
+use crate::schema::column::Column;
+use crate::schema::table::TableKind;
+
+/// A table as a driver found it in the catalog, with the names of the database.
+#[derive(Clone, Debug)]
+pub struct RawTable {
+    /// The name in the database.
+    pub name: String,
+    /// Table or view.
+    pub kind: TableKind,
+    /// The columns in database order; `alias` is filled in by [`Schema::build`].
+    pub columns: Vec<Column>,
+    /// The columns of the primary key, by position, in key order.
+    pub key_columns: Vec<usize>,
+    /// Referencing column, referenced table, referenced column (`None`: its primary key).
+    pub references: Vec<(String, String, Option<String>)>,
+}
