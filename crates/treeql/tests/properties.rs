@@ -115,7 +115,7 @@ proptest! {
         let batch = RecordBatch::parse(body.as_bytes(), false, 1).unwrap();
         request.members = batch.records[0].iter().map(|(name, _)| name.clone()).collect();
         for dialect in Dialect::ALL {
-            let schema = Schema::build(tables.clone(), &Publication::default());
+            let schema = Schema::build(tables.clone(), &Publication::default()).unwrap();
             let setting = Setting { dialect, mode: asked.mode, srid: 4326 };
             let Ok(plan) = plan(&request, &schema, &Policy::default(), setting) else { continue };
             for statement in statements(&plan) {
@@ -132,7 +132,7 @@ proptest! {
                 prop_assert_eq!(slots, all);
             }
             let definition = schema.table(schema.find(&root).unwrap());
-            let prepared = prepare(asked.operation, definition, Some(&asked.id), &batch.records[0], dialect, asked.mode);
+            let prepared = prepare(asked.operation, definition, &[&*asked.id], &batch.records[0], dialect, asked.mode);
             let Ok(cells) = prepared else { continue };
             let args = Args { cells: &cells, ..Args::of(&values, asked.mode) };
             for statement in statements(&plan) {
