@@ -1,6 +1,5 @@
 //! Readers: threads for queries that take long, each with a session of its own.
 
-use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use treeql::error::{Code, Error};
 
 use crate::driver::connection::Job;
-use crate::driver::sqlite::connect::{Access, connect};
+use crate::driver::sqlite::place::Place;
 use crate::driver::sqlite::session::Session;
 
 /// limit: reader threads; a slow client holds one while it receives.
@@ -31,7 +30,7 @@ struct Task {
 
 /// The threads and their queue.
 pub struct Readers {
-    path: PathBuf,
+    place: Arc<Place>,
     commits: Arc<AtomicU64>,
     sender: Sender<Task>,
     receiver: Receiver<Task>,
@@ -41,10 +40,10 @@ pub struct Readers {
 
 impl Readers {
     /// No thread yet: they start when there is work.
-    pub fn new(path: &Path, commits: Arc<AtomicU64>) -> Readers {
+    pub fn new(place: Arc<Place>, commits: Arc<AtomicU64>) -> Readers {
         let (sender, receiver) = bounded(QUEUE_MAX);
         let (threads, idle) = Default::default();
-        Readers { path: path.to_owned(), commits, sender, receiver, threads, idle }
+        Readers { place, commits, sender, receiver, threads, idle }
     }
 
     /// Runs a job on the next free thread.
@@ -67,14 +66,14 @@ impl Readers {
             self.threads.fetch_sub(1, Ordering::Relaxed);
             return;
         }
-        let (path, commits) = (self.path.clone(), Arc::clone(&self.commits));
+        let (place, commits) = (Arc::clone(&self.place), Arc::clone(&self.commits));
         let (receiver, threads, idle) =
             (self.receiver.clone(), Arc::clone(&self.threads), Arc::clone(&self.idle));
         let body = move || {
             // Counted out on every way out, a panic of a job included.
             let _guard = Guard(threads);
-            if let Err(error) = work(&path, commits, &receiver, &idle) {
-                tracing::error!(%error, "a reader could not start");
+            if let Err(error) = work(&place, commits, &receiver, &idle) {
+                tracing::error!(%error, "a reader ended early");
             }
         };
         if let Err(error) = std::thread::Builder::new().name("rowcast-reader".to_owned()).spawn(body) {
@@ -93,13 +92,13 @@ impl Drop for Guard {
 }
 
 fn work(
-    path: &Path,
+    place: &Place,
     commits: Arc<AtomicU64>,
     receiver: &Receiver<Task>,
     idle: &Arc<AtomicUsize>,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let session = Rc::new(Session::new(connect(path, Access::Read)?, commits)?);
+    let mut opened: Option<Rc<Session>> = None;
     loop {
         idle.fetch_add(1, Ordering::Relaxed);
         let task = receiver.recv_timeout(IDLE);
@@ -108,6 +107,11 @@ fn work(
         if task.cancelled.load(Ordering::Relaxed) {
             continue;
         }
+        // Opened with a task in hand: if it fails, the task ends with the thread, and is not left in the queue.
+        let session = match &opened {
+            Some(session) => Rc::clone(session),
+            None => Rc::clone(opened.insert(Rc::new(Session::new(place.connect()?, Arc::clone(&commits))?))),
+        };
         session.allow_until(task.cancelled);
         // One transaction, so that rows, joins and count are of one moment.
         session.control("BEGIN")?;
