@@ -41,7 +41,8 @@ impl Sources {
             }
             put(&mut table, &key.path, typed(value.clone(), key, path)?);
         }
-        table.try_into().context("the configuration cannot be read")
+        let one_line = |error: toml::de::Error| error.to_string().trim().replace('\n', " ");
+        table.try_into().map_err(|error| anyhow!("the configuration cannot be read: {}", one_line(error)))
     }
 
     fn add_environment(&self, table: &mut Table, keys: &[ConfigKey]) -> anyhow::Result<()> {

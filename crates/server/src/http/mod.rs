@@ -2,6 +2,7 @@
 
 mod body;
 mod connection;
+mod cork;
 mod listener;
 mod message;
 
