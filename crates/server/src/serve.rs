@@ -112,6 +112,7 @@ fn start_worker(
             controllers: config.controllers.clone(),
             limits: config.limits,
             rules: Arc::clone(&config.rules),
+            record_rules: Arc::clone(&config.record_rules),
             log_requests: config.log.requests,
         });
         LocalSet::new().block_on(&runtime, async {

@@ -52,6 +52,7 @@ fn row(key: &ConfigKey, defaults: &Json) -> String {
     let kind = match key.kind {
         Kind::Text => "text",
         Kind::Integer => "whole number",
+        Kind::Number => "number",
         Kind::Boolean => "true or false",
     };
     let default = defaults.pointer(&format!("/{}", key.path.replace('.', "/")));

@@ -93,6 +93,7 @@ fn check(table: &Table, prefix: &str, keys: &[ConfigKey], file: &str) -> anyhow:
                 let is_right = match key.kind {
                     Kind::Text => value.is_str(),
                     Kind::Integer => value.is_integer(),
+                    Kind::Number => value.is_integer() || value.is_float(),
                     Kind::Boolean => value.is_bool(),
                 };
                 if !is_right {
@@ -122,6 +123,7 @@ fn kind_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Text => "text in quotes",
         Kind::Integer => "a whole number",
+        Kind::Number => "a number",
         Kind::Boolean => "true or false",
     }
 }
@@ -133,6 +135,7 @@ fn typed(value: Value, key: &ConfigKey, name: &str) -> anyhow::Result<Value> {
     Ok(match key.kind {
         Kind::Text => value,
         Kind::Integer => Value::Integer(text.trim().parse().map_err(|_not_a_number| wrong())?),
+        Kind::Number => Value::Float(text.trim().parse().map_err(|_not_a_number| wrong())?),
         Kind::Boolean => match text.trim().to_ascii_lowercase().as_str() {
             "true" | "1" | "yes" | "on" => Value::Boolean(true),
             "false" | "0" | "no" | "off" => Value::Boolean(false),
