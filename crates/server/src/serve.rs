@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use engine::database::{Database, Snapshot};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::LocalSet;
 use treeql::schema::{Table, TableKind};
@@ -18,6 +19,8 @@ use crate::http::{bind, check_free, serve_connection};
 use crate::log;
 use crate::pipeline::Pipeline;
 
+/// limit: how long the words at the start wait for all workers to be connected.
+const START_PATIENCE: Duration = Duration::from_secs(5);
 /// How often the end of the last request is looked for while draining.
 const DRAIN_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -28,13 +31,19 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     let database = config.open().map_err(anyhow::Error::msg)?;
     let config = Arc::new(config);
     let (drain, draining) = watch::channel(false);
+    let (ready, readiness) = mpsc::channel();
     let workers: Vec<JoinHandle<()>> = listeners
         .into_iter()
         .enumerate()
-        .map(|(number, listener)| start_worker(number, listener, &config, &database, &draining))
+        .map(|(number, listener)| start_worker(number, listener, &config, &database, &draining, &ready))
         .collect::<anyhow::Result<_>>()?;
+    for _ in &workers {
+        readiness.recv_timeout(START_PATIENCE).ok();
+    }
+    // Before the address is told: who has read it may end the server at once.
+    let signals = Signals::watch()?;
     announce(address, &config, &database.snapshot())?;
-    wait_for_signal()?;
+    signals.wait()?;
     tracing::info!("stopping: no new connections, {} s for the requests in flight", config.drain.as_secs());
     drain.send(true).ok();
     for worker in workers {
@@ -87,8 +96,10 @@ fn start_worker(
     config: &Arc<Config>,
     database: &Arc<Database>,
     draining: &watch::Receiver<bool>,
+    ready: &mpsc::Sender<()>,
 ) -> anyhow::Result<JoinHandle<()>> {
     let (config, database, draining) = (Arc::clone(config), Arc::clone(database), draining.clone());
+    let ready = ready.clone();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .on_thread_park(engine::driver::sqlite::end_turn)
@@ -100,10 +111,17 @@ fn start_worker(
             base_path: config.base_path.clone(),
             controllers: config.controllers.clone(),
             limits: config.limits,
-            policy: config.policy.clone(),
+            rules: Arc::clone(&config.rules),
             log_requests: config.log.requests,
         });
-        LocalSet::new().block_on(&runtime, accept(listener, pipeline, draining, config.drain));
+        LocalSet::new().block_on(&runtime, async {
+            // Connected now, so that the first request takes no longer than the tenth.
+            if let Err(error) = pipeline.database.snapshot().driver.session().await {
+                tracing::warn!(%error, "a worker has no connection yet");
+            }
+            ready.send(()).ok();
+            accept(listener, pipeline, draining, config.drain).await;
+        });
     };
     std::thread::Builder::new()
         .name(format!("rowcast-{number}"))
@@ -153,31 +171,42 @@ async fn accept(
     }
 }
 
-/// The first signal returns; a second one ends the process at once.
-fn wait_for_signal() -> anyhow::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (mut interrupt, mut terminate) = {
-        let _guard = runtime.enter();
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
-    };
-    runtime.block_on(async {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    });
-    let second = move || {
+/// SIGINT and SIGTERM, which from now on no longer end the process by themselves.
+struct Signals {
+    runtime: tokio::runtime::Runtime,
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn watch() -> anyhow::Result<Signals> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let guard = runtime.enter();
+        let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        drop(guard);
+        Ok(Signals { runtime, interrupt, terminate })
+    }
+
+    /// The first signal returns; a second one ends the process at once.
+    fn wait(mut self) -> anyhow::Result<()> {
+        self.next();
+        let second = move || {
+            self.next();
+            std::process::exit(130);
+        };
+        std::thread::Builder::new().name("rowcast-signal".to_owned()).spawn(second)?;
+        Ok(())
+    }
+
+    fn next(&mut self) {
+        let Signals { runtime, interrupt, terminate } = self;
         runtime.block_on(async {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
         });
-        std::process::exit(130);
-    };
-    std::thread::Builder::new().name("rowcast-signal".to_owned()).spawn(second)?;
-    Ok(())
+    }
 }
 
 /// What was found, and three requests to try on this very database.

@@ -16,7 +16,7 @@ use treeql::mode::Mode;
 use treeql::plan::{JoinPlan, Key, Plan, Setting, WritePlan, plan};
 use treeql::policy::Policy;
 use treeql::record::prepare;
-use treeql::request::{Operation, RecordBatch, Request, Values, Window, decode_path, parse_query};
+use treeql::request::{BodyKind, Operation, RecordBatch, Request, Values, Window, decode_path, parse_query};
 use treeql::row::{Layout, MemberKind};
 use treeql::schema::{ColumnType, Declared, Mapping, Publication, RawTable, Schema, TableKind};
 use treeql::sql::{Args, Dialect, Source, Statement};
@@ -139,7 +139,7 @@ impl<'a> Snapshot<'a> {
             let plan = plan(&request, &schema, &Policy::default(), setting)?;
             return Planned::of(&plan, &[], &values, self.mode);
         }
-        let batch = RecordBatch::parse(self.body.as_bytes(), false, 10)?;
+        let batch = RecordBatch::parse(self.body.as_bytes(), BodyKind::Detected, 10, self.mode)?;
         let record = &batch.records[0];
         request.members = record.iter().map(|(name, _)| name.clone()).collect();
         let plan = plan(&request, &schema, &Policy::default(), setting)?;

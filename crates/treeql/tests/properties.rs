@@ -13,7 +13,7 @@ use treeql::plan::{JoinPlan, Plan, Setting, plan};
 use treeql::policy::Policy;
 use treeql::record::prepare;
 use treeql::request::{
-    Filter, Operator, Query, RecordBatch, Request, Values, Window, decode_path, parse_query,
+    BodyKind, Filter, Operator, Query, RecordBatch, Request, Values, Window, decode_path, parse_query,
 };
 use treeql::schema::{Publication, Schema};
 use treeql::sql::{Args, Dialect, Source, Statement};
@@ -112,7 +112,7 @@ proptest! {
         request.query = parsed.query;
         request.counted = parsed.counted;
         request.window = Window::of(values.limit, values.offset);
-        let batch = RecordBatch::parse(body.as_bytes(), false, 1).unwrap();
+        let batch = RecordBatch::parse(body.as_bytes(), BodyKind::Detected, 1, Mode::Lenient).unwrap();
         request.members = batch.records[0].iter().map(|(name, _)| name.clone()).collect();
         for dialect in Dialect::ALL {
             let schema = Schema::build(tables.clone(), &Publication::default()).unwrap();
@@ -132,7 +132,7 @@ proptest! {
                 prop_assert_eq!(slots, all);
             }
             let definition = schema.table(schema.find(&root).unwrap());
-            let prepared = prepare(asked.operation, definition, &[&*asked.id], &batch.records[0], dialect, asked.mode);
+            let prepared = prepare(asked.operation, definition, &[&asked.id], &batch.records[0], dialect, asked.mode);
             let Ok(cells) = prepared else { continue };
             let args = Args { cells: &cells, ..Args::of(&values, asked.mode) };
             for statement in statements(&plan) {
@@ -172,17 +172,18 @@ proptest! {
 
     #[test]
     fn no_body_makes_the_parser_panic(bytes in vec(any::<u8>(), 0..200), is_form: bool) {
-        drop(RecordBatch::parse(&bytes, is_form, 5));
+        let kind = if is_form { BodyKind::Form } else { BodyKind::Detected };
+        drop(RecordBatch::parse(&bytes, kind, 5, Mode::Strict));
     }
 
     #[test]
     fn nothing_like_json_makes_the_parser_panic(text in "[\\[{]([\\[\\]{}:,\"\\\\u0-9a-f. -]|null|true|\"a\"){0,40}") {
-        drop(RecordBatch::parse(text.as_bytes(), false, 5));
+        drop(RecordBatch::parse(text.as_bytes(), BodyKind::Detected, 5, Mode::Strict));
     }
 
     #[test]
     fn nothing_like_a_form_makes_the_parser_panic(text in "([a-c0-2\\[\\]&=%+]|__is_null){0,40}") {
-        drop(RecordBatch::parse(text.as_bytes(), true, 5));
+        drop(RecordBatch::parse(text.as_bytes(), BodyKind::Form, 5, Mode::Strict));
     }
 
     #[test]

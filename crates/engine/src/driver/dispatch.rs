@@ -123,6 +123,16 @@ impl Driver {
         }
     }
 
+    /// Whether any list may be tried beside other requests, because it can be given up without a trace when it turns
+    /// out to be long.
+    pub fn can_give_up(&self) -> bool {
+        match self {
+            Driver::Sqlite(_) => true,
+            // The rows that were asked for would still arrive.
+            Driver::MySql(_) | Driver::Postgres(_) => false,
+        }
+    }
+
     /// Runs a job that may take long; it ends early when `cancelled` is set.
     pub async fn run(&self, job: impl Job, cancelled: Arc<AtomicBool>) -> Result<(), Error> {
         match self {

@@ -34,7 +34,7 @@ pub enum Answer {
 /// Answers a list. What may be long runs on a thread or a connection of its own and is streamed.
 pub async fn list(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>) -> Result<Answer, Error> {
     let list = list_plan(plan);
-    let is_short = values.limit.is_some_and(|limit| limit <= INLINE_ROWS_MAX);
+    let is_short = is_bounded(&values) || snapshot.driver.can_give_up();
     if is_short && !list.is_heavy() {
         for is_last in [false, true] {
             let session = snapshot.driver.session().await?;
@@ -52,6 +52,10 @@ pub async fn list(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>
         }
     }
     stream(snapshot, plan, values).await
+}
+
+fn is_bounded(values: &Values<'_>) -> bool {
+    values.limit.is_some_and(|limit| limit <= INLINE_ROWS_MAX)
 }
 
 fn list_plan(plan: &Plan) -> &ListPlan {
@@ -139,8 +143,11 @@ struct Rounds<'a, C: Connection> {
 impl<C: Connection> Sink for Rounds<'_, C> {
     fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
         self.kept.row(row)?;
-        let is_short = self.values.limit.is_some_and(|limit| limit <= INLINE_ROWS_MAX);
-        Ok(if !is_short && self.kept.rows.len() >= ROUND_ROWS_MAX { Flow::Flush } else { Flow::More })
+        Ok(if !is_bounded(self.values) && self.kept.rows.len() >= ROUND_ROWS_MAX {
+            Flow::Flush
+        } else {
+            Flow::More
+        })
     }
 
     async fn flush(&mut self) -> Result<(), Stopped> {

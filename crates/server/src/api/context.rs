@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use engine::database::Snapshot;
 use treeql::mode::Mode;
-use treeql::policy::Policy;
+use treeql::policy::{Policy, Principal};
+use treeql::request::Values;
 
 use crate::http::Head;
 
@@ -26,12 +27,21 @@ pub struct Context<'a> {
     /// The database at this moment.
     pub snapshot: Arc<Snapshot>,
     /// What the caller may see and do.
-    pub policy: &'a Policy,
+    pub policy: Arc<Policy>,
+    /// Who asks.
+    pub principal: &'a Principal,
+    /// The address of the client.
+    pub address: &'a str,
     /// Bounds.
     pub limits: Limits,
 }
 
 impl Context<'_> {
+    /// Values that hold what is known about who asks.
+    pub fn values(&self) -> Values<'_> {
+        Values { claims: self.policy.claims(self.principal, self.address), ..Values::default() }
+    }
+
     /// How forgiving the protocol is.
     pub fn mode(&self) -> Mode {
         self.snapshot.setting.mode

@@ -36,6 +36,9 @@ impl Sources {
         self.add_environment(&mut table, &keys)?;
         for (path, value) in &self.flags {
             let key = find(path, &keys, "setting")?;
+            if key.is_entry() {
+                bail!("{path} belongs to an entry of a list; write it in the file");
+            }
             put(&mut table, &key.path, typed(value.clone(), key, path)?);
         }
         let one_line = |error: toml::de::Error| error.to_string().trim().replace('\n', " ");
@@ -49,7 +52,7 @@ impl Sources {
                 continue;
             }
             let Some(value) = value.to_str() else { bail!("the variable {name} is not UTF-8") };
-            let Some(key) = keys.iter().find(|key| key.variable() == name) else {
+            let Some(key) = keys.iter().find(|key| !key.is_entry() && key.variable() == name) else {
                 let variables: Vec<String> = keys.iter().map(ConfigKey::variable).collect();
                 bail!("unknown variable {name}{}", hint(name, variables.iter().map(String::as_str)));
             };
@@ -74,6 +77,16 @@ fn check(table: &Table, prefix: &str, keys: &[ConfigKey], file: &str) -> anyhow:
         match value {
             Value::Table(inner) if keys.iter().any(|key| key.path.starts_with(&format!("{path}."))) => {
                 check(inner, &path, keys, file)?;
+            }
+            Value::Array(entries) if keys.iter().any(|key| key.path.starts_with(&format!("{path}[]."))) => {
+                for entry in entries {
+                    match entry {
+                        Value::Table(inner) => check(inner, &format!("{path}[]"), keys, file)?,
+                        other => {
+                            bail!("in {file}: {path} holds {}, but takes [[{path}]] tables", other.type_str())
+                        }
+                    }
+                }
             }
             _ => {
                 let key = find(&path, keys, "key").with_context(|| format!("in {file}"))?;

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::pin;
+use std::rc::Rc;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -30,12 +31,14 @@ pub trait Answer: Clone + 'static {
 pub async fn serve_connection(stream: TcpStream, answer: impl Answer, mut draining: watch::Receiver<bool>) {
     // Without this, a small answer would wait for the acknowledgement of the one before.
     stream.set_nodelay(true).ok();
+    let peer: Rc<str> =
+        stream.peer_addr().map_or_else(|_| String::new(), |peer| peer.ip().to_canonical().to_string()).into();
     let cork = Cork::new(stream);
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let answer = answer.clone();
+        let (answer, peer) = (answer.clone(), Rc::clone(&peer));
         async move {
             let (parts, body) = request.into_parts();
-            let response = answer.answer(Head::new(parts), Incoming::new(body)).await;
+            let response = answer.answer(Head::new(parts, peer), Incoming::new(body)).await;
             Ok::<_, Infallible>(native(response))
         }
     });

@@ -6,10 +6,13 @@ use treeql::sql::{Dialect, Statement};
 const WORDS: &[&str] = &[
     "AND",
     "BY",
+    "CASE",
     "COUNT",
     "DEFAULT",
     "DELETE",
     "DESC",
+    "ELSE",
+    "END",
     "ESCAPE",
     "EXISTS",
     "FROM",
@@ -43,14 +46,21 @@ const WORDS: &[&str] = &[
     "ST_Overlaps",
     "ST_Touches",
     "ST_Within",
+    "THEN",
     "UPDATE",
     "VALUES",
+    "WHEN",
     "WHERE",
+    "abs",
     "text",
+    "typeof",
 ];
 
-/// The numbers that we write ourselves: true and false, and the reference system of the tests.
-const NUMBERS: &[&str] = &["0", "1", "4326"];
+/// The numbers that we write ourselves: true and false, the largest, and the reference system of the tests.
+const NUMBERS: &[&str] = &["0", "1", "4326", "9223372036854775807"];
+
+/// The texts that we write ourselves: the escape character of LIKE, and the type of a sum that was rounded.
+const TEXTS: &[&str] = &["'\\'", "'real'"];
 
 /// Checks that a statement holds nothing but our own words, quoted `names` and placeholders; says what else there is.
 pub fn check(statement: &Statement, dialect: Dialect, names: &[String]) -> Result<(), String> {
@@ -58,17 +68,24 @@ pub fn check(statement: &Statement, dialect: Dialect, names: &[String]) -> Resul
     let mut holes = 0;
     while let Some(first) = rest.chars().next() {
         rest = match first {
-            ' ' | '(' | ')' | ',' | '.' | '=' | '<' | '>' | '+' | '*' | ':' => &rest[1..],
+            _ if rest.starts_with("--") || rest.starts_with("/*") => {
+                return Err(format!("a comment: {rest}"));
+            }
+            ' ' | '(' | ')' | ',' | '.' | '=' | '<' | '>' | '+' | '-' | '*' | ':' => &rest[1..],
             _ if first == dialect.quote() => quoted(rest, names, dialect.quote())?,
-            // The escape character of LIKE, the only text that we write ourselves.
-            '\'' => rest.strip_prefix("'\\'").ok_or_else(|| format!("text: {rest}"))?,
+            '\'' => {
+                let found = TEXTS.iter().find_map(|known| rest.strip_prefix(known));
+                found.ok_or_else(|| format!("text: {rest}"))?
+            }
             '?' | '$' => {
-                holes += 1;
-                let expected = dialect.placeholder(holes);
-                let after = rest
-                    .strip_prefix(&*expected)
-                    .filter(|after| !after.starts_with(|c: char| c.is_ascii_digit()));
-                after.ok_or_else(|| format!("no {expected}: {rest}"))?
+                let end = rest[1..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |end| end + 1);
+                let (hole, after) = rest.split_at(end);
+                if hole == dialect.placeholder(holes + 1) {
+                    holes += 1;
+                } else if !(1..=holes).any(|number| hole == dialect.placeholder(number)) {
+                    return Err(format!("{hole} after {holes} placeholders"));
+                }
+                after
             }
             _ => word(rest)?,
         };

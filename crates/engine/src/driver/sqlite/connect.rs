@@ -15,8 +15,10 @@ const MMAP_BYTES: i64 = 1 << 40;
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Queries only.
+    /// Short queries.
     Read,
+    /// Queries that may go through all of a file.
+    Scan,
     /// Everything.
     Write,
 }
@@ -25,7 +27,7 @@ pub enum Access {
 pub fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
     let mode = match access {
         // A reader needs write permission, too, to take part in write-ahead logging.
-        Access::Read | Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        Access::Read | Access::Scan | Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
     };
     let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // A file, or a directory, that may only be read is opened by SQLite itself in read-only mode.
@@ -34,8 +36,10 @@ pub fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "mmap_size", MMAP_BYTES)?;
-    if access == Access::Read {
+    // What is mapped counts as memory of this process; a scan would count all of the file.
+    let mapped = if access == Access::Read { MMAP_BYTES } else { 0 };
+    connection.pragma_update(None, "mmap_size", mapped)?;
+    if access != Access::Write {
         connection.pragma_update(None, "query_only", true)?;
     }
     Ok(connection)

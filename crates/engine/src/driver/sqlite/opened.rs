@@ -11,6 +11,7 @@ use treeql::error::{Code, Error};
 use treeql::schema::{Publication, Schema};
 
 use crate::driver::connection::{Change, Job};
+use crate::driver::sqlite::connect::Access;
 use crate::driver::sqlite::error::convert;
 use crate::driver::sqlite::place::Place;
 use crate::driver::sqlite::readers::Readers;
@@ -60,7 +61,8 @@ impl Driver {
     pub fn session(&self) -> Result<Rc<Session>, Error> {
         self.place.check_last()?;
         let open = || {
-            Session::new(self.place.connect()?, Arc::clone(&self.commits)).map_err(|error| convert(&error))
+            Session::new(self.place.connect(Access::Read)?, Arc::clone(&self.commits))
+                .map_err(|error| convert(&error))
         };
         let session = turn::session(self.id, open)?;
         session.begin_turn()?;
@@ -80,14 +82,14 @@ impl Driver {
 
     /// Reads the catalog.
     pub fn reflect(&self, publication: &Publication) -> Result<Schema, Error> {
-        let connection = self.place.connect()?;
+        let connection = self.place.connect(Access::Read)?;
         let tables = reflect::tables(&connection).map_err(|error| convert(&error))?;
         Schema::build(tables, publication).map_err(|sentence| Error::new(Code::Internal, sentence))
     }
 
     /// SQLite's own counter of schema changes.
     pub fn schema_version(&self) -> Result<u64, Error> {
-        let connection = self.place.connect()?;
+        let connection = self.place.connect(Access::Read)?;
         let version = connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0));
         version.map(i64::cast_unsigned).map_err(|error| convert(&error))
     }

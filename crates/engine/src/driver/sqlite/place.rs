@@ -48,10 +48,10 @@ impl Place {
         self.companions.get_or_init(|| found.collect());
     }
 
-    /// Opens a connection for queries, if the path still leads to the file.
-    pub fn connect(&self) -> Result<Connection, Error> {
+    /// Opens a connection, if the path still leads to the file.
+    pub fn connect(&self, access: Access) -> Result<Connection, Error> {
         self.check()?;
-        connect(&self.path, Access::Read).map_err(|error| convert(&error))
+        connect(&self.path, access).map_err(|error| convert(&error))
     }
 
     /// Whether the last look found the file gone.

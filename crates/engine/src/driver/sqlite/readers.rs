@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use treeql::error::{Code, Error};
 
 use crate::driver::connection::Job;
+use crate::driver::sqlite::connect::Access;
 use crate::driver::sqlite::place::Place;
 use crate::driver::sqlite::session::Session;
 
@@ -17,6 +18,8 @@ use crate::driver::sqlite::session::Session;
 const READERS_MAX: usize = 32;
 /// limit: long queries that wait for a reader.
 const QUEUE_MAX: usize = 256;
+/// Readers that are always there, so that nobody waits for one to start.
+const READERS_MIN: usize = 2;
 /// How long a reader without work stays.
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -39,11 +42,15 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// No thread yet: they start when there is work.
+    /// The first threads; more start when there is work.
     pub fn new(place: Arc<Place>, commits: Arc<AtomicU64>) -> Readers {
         let (sender, receiver) = bounded(QUEUE_MAX);
         let (threads, idle) = Default::default();
-        Readers { place, commits, sender, receiver, threads, idle }
+        let readers = Readers { place, commits, sender, receiver, threads, idle };
+        for _ in 0..READERS_MIN {
+            readers.start();
+        }
+        readers
     }
 
     /// Runs a job on the next free thread.
@@ -71,8 +78,8 @@ impl Readers {
             (self.receiver.clone(), Arc::clone(&self.threads), Arc::clone(&self.idle));
         let body = move || {
             // Counted out on every way out, a panic of a job included.
-            let _guard = Guard(threads);
-            if let Err(error) = work(&place, commits, &receiver, &idle) {
+            let guard = Guard(threads);
+            if let Err(error) = work(&place, commits, &receiver, &idle, &guard.0) {
                 tracing::error!(%error, "a reader ended early");
             }
         };
@@ -95,27 +102,37 @@ fn work(
     place: &Place,
     commits: Arc<AtomicU64>,
     receiver: &Receiver<Task>,
-    idle: &Arc<AtomicUsize>,
+    idle: &AtomicUsize,
+    threads: &AtomicUsize,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let mut opened: Option<Rc<Session>> = None;
+    // Ready before the first task. If that fails now, it is tried again with a task in hand: the task then ends with
+    // the thread, and is not left in the queue.
+    let open = || -> Result<Rc<Session>, Box<dyn std::error::Error>> {
+        Ok(Rc::new(Session::new(place.connect(Access::Scan)?, Arc::clone(&commits))?))
+    };
+    let mut opened = open().ok();
     loop {
         idle.fetch_add(1, Ordering::Relaxed);
         let task = receiver.recv_timeout(IDLE);
         idle.fetch_sub(1, Ordering::Relaxed);
-        let Ok(task) = task else { return Ok(()) };
+        let task = match task {
+            Ok(task) => task,
+            Err(RecvTimeoutError::Timeout) if threads.load(Ordering::Relaxed) <= READERS_MIN => continue,
+            Err(_idle_or_closed) => return Ok(()),
+        };
         if task.cancelled.load(Ordering::Relaxed) {
             continue;
         }
-        // Opened with a task in hand: if it fails, the task ends with the thread, and is not left in the queue.
         let session = match &opened {
             Some(session) => Rc::clone(session),
-            None => Rc::clone(opened.insert(Rc::new(Session::new(place.connect()?, Arc::clone(&commits))?))),
+            None => Rc::clone(opened.insert(open()?)),
         };
-        session.allow_until(task.cancelled);
         // One transaction, so that rows, joins and count are of one moment.
         session.control("BEGIN")?;
+        session.allow_until(Some(task.cancelled));
         runtime.block_on((task.job)(Rc::clone(&session)));
+        session.allow_until(None);
         session.control("COMMIT")?;
     }
 }

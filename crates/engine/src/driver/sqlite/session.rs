@@ -11,7 +11,7 @@ use treeql::sql::{Args, Statement};
 use crate::driver::connection::Connection;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
 use crate::driver::sqlite::budget::Budget;
-use crate::driver::sqlite::error::{convert, is_interrupted};
+use crate::driver::sqlite::error::{convert, convert_run, is_interrupted};
 use crate::driver::sqlite::rows::{SqliteRow, bind};
 
 /// limit: instructions of SQLite's virtual machine for a read beside other requests, about a millisecond.
@@ -35,6 +35,8 @@ impl Session {
     /// A session over a connection of its own.
     pub fn new(mut connection: Native, commits: Arc<AtomicU64>) -> rusqlite::Result<Session> {
         let budget = Budget::watch(&mut connection)?;
+        // The schema is parsed now and not by the first request.
+        connection.prepare("SELECT 1 FROM sqlite_schema")?;
         budget.allow_until(None);
         Ok(Session {
             connection,
@@ -77,9 +79,9 @@ impl Session {
         }
     }
 
-    /// Lets queries run until the flag is set.
-    pub fn allow_until(&self, cancelled: Arc<AtomicBool>) {
-        self.budget.allow_until(Some(cancelled));
+    /// Lets queries run until the flag is set, or as long as they take.
+    pub fn allow_until(&self, cancelled: Option<Arc<AtomicBool>>) {
+        self.budget.allow_until(cancelled);
     }
 
     /// Runs a statement that controls transactions.
@@ -134,7 +136,7 @@ impl Connection for Session {
             Stopped::Failed(error) => error,
             _ => Error::new(treeql::error::Code::Internal, "Database error"),
         })?;
-        let rows = prepared.raw_execute().map_err(|error| convert(&error))?;
+        let rows = prepared.raw_execute().map_err(|error| convert_run(&error))?;
         Ok(Done { rows: rows as u64, key: self.connection.last_insert_rowid() })
     }
 }
