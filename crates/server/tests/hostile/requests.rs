@@ -62,6 +62,16 @@ fn numbers_beyond_64_bits_are_errors_that_name_them() {
 }
 
 #[test]
+fn a_sum_beyond_64_bits_is_an_error_and_changes_nothing() {
+    let folder = folder();
+    let server = serve(text(&blog(&folder)), &[]);
+    let before = get(server.port, "/records/types/2?include=big_value").body;
+    check_document(&send(server.port, "PATCH", "/records/types/2", "{\"big_value\":1}"), &[409, 422]);
+    assert_eq!(get(server.port, "/records/types/2?include=big_value").body, before);
+    server.stop();
+}
+
+#[test]
 fn nul_characters_are_errors_and_not_the_end_of_a_text() {
     check(|server| {
         for target in [
