@@ -48,7 +48,7 @@ impl Place {
         self.companions.get_or_init(|| found.collect());
     }
 
-    /// Opens a connection, if the path still leads to the file.
+    /// Opens a connection for queries, if the path still leads to the file.
     pub fn connect(&self, access: Access) -> Result<Connection, Error> {
         self.check()?;
         connect(&self.path, access).map_err(|error| convert(&error))

@@ -11,6 +11,7 @@ use treeql::error::{Code, Error};
 
 use crate::driver::connection::Job;
 use crate::driver::sqlite::connect::Access;
+use crate::driver::sqlite::error::convert;
 use crate::driver::sqlite::place::Place;
 use crate::driver::sqlite::session::Session;
 
@@ -106,11 +107,11 @@ fn work(
     threads: &AtomicUsize,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    // Ready before the first task. If that fails now, it is tried again with a task in hand: the task then ends with
-    // the thread, and is not left in the queue.
-    let open = || -> Result<Rc<Session>, Box<dyn std::error::Error>> {
-        Ok(Rc::new(Session::new(place.connect(Access::Scan)?, Arc::clone(&commits))?))
+    let open = || -> Result<Rc<Session>, Error> {
+        let connection = place.connect(Access::Scan)?;
+        Session::new(connection, Arc::clone(&commits)).map(Rc::new).map_err(|error| convert(&error))
     };
+    // Opened now, so that the first task does not wait for it.
     let mut opened = open().ok();
     loop {
         idle.fetch_add(1, Ordering::Relaxed);
@@ -124,6 +125,7 @@ fn work(
         if task.cancelled.load(Ordering::Relaxed) {
             continue;
         }
+        // If it could not be opened before, the task ends with the thread, and is not left in the queue.
         let session = match &opened {
             Some(session) => Rc::clone(session),
             None => Rc::clone(opened.insert(open()?)),
