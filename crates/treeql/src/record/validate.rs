@@ -21,8 +21,8 @@ pub struct Validation {
 }
 
 impl Validation {
-    /// What is wrong with `record`: member to sentence, one for each member that is a column of `table` and not accepted,
-    /// in the order of the record. Columns that a new record must have and has not come last.
+    /// What is wrong with `record`: member to sentence, one for each member that is a column of `table` and not
+    /// accepted, in the order of the record. Columns that a new record must have and has not come last.
     pub fn validate(
         &self,
         operation: Operation,
@@ -67,9 +67,10 @@ impl Validation {
 
 #[cfg(test)]
 mod tests {
+    use crate::mode::Mode;
     use crate::record::sample::table;
     use crate::record::validate::Validation;
-    use crate::request::{Operation, RecordBatch};
+    use crate::request::{BodyKind, Operation, RecordBatch};
     use crate::schema::ColumnType;
 
     const RULES: &str = r#"{"rules":[
@@ -90,7 +91,8 @@ mod tests {
         let mut comments = table("comments", &columns);
         comments.columns[1].alias = "post".into();
         comments.columns[3].alias = "author".into();
-        let batch = RecordBatch::parse(body.as_bytes(), false, 1).expect("it is JSON");
+        let batch =
+            RecordBatch::parse(body.as_bytes(), BodyKind::Detected, 1, Mode::Strict).expect("it is JSON");
         let problems = validation.validate(operation, &comments, &batch.records[0]);
         problems.iter().map(|(name, sentence)| format!("{name}: {sentence}; ")).collect()
     }
@@ -128,6 +130,6 @@ mod tests {
         let some = r#"{"types":"varchar,clob"}"#;
         assert_eq!(problems(some, Operation::Create, body), "message: invalid varchar; ");
         assert_eq!(problems(r#"{"tables":"posts"}"#, Operation::Create, body), "");
-        assert_eq!(problems(r#"{"types":""}"#, Operation::Create, body), "");
+        assert_eq!(problems(r#"{"types":"none"}"#, Operation::Create, body), "");
     }
 }
