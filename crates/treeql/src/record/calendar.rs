@@ -79,9 +79,14 @@ mod tests {
         assert_eq!(day_of(1970, 1, 1), Some(0));
         assert_eq!(day_of(2000, 2, 29), Some(11_016));
         assert_eq!(day_of(2020, 12, 20), Some(18_616));
+        assert_eq!(day_of(1, 1, 1), Some(-719_162));
+        assert_eq!(day_of(1800, 3, 1), Some(-62_032));
+        assert_eq!(day_of(2400, 2, 29), Some(157_113));
         assert_eq!(weekday_of(18_616), 0);
         assert_eq!(weekday_of(-1), 3);
-        for (year, month, day) in [(2019, 2, 29), (1900, 2, 29), (2020, 13, 1), (2020, 0, 1), (2020, 4, 31)] {
+        for (year, month, day) in
+            [(2019, 2, 29), (1800, 2, 29), (1900, 2, 29), (2020, 13, 1), (2020, 0, 1), (2020, 4, 31)]
+        {
             assert_eq!(day_of(year, month, day), None);
         }
     }

@@ -3,6 +3,7 @@
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
+use crate::nearest::unknown;
 use crate::record::selection::Selection;
 use crate::request::{Cell, is_numeric};
 
@@ -103,17 +104,16 @@ fn bounds<T: ToString>(min: &Option<T>, max: &Option<T>) -> String {
     }
 }
 
-/// A rule as it stands in a configuration.
+/// A rule as it stands in a configuration; what is empty is not said.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Spelling {
-    #[serde(default)]
     tables: Selection,
     columns: Selection,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    check: Option<Word>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pattern: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    check: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pattern: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     min: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,29 +122,27 @@ struct Spelling {
     min_length: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_length: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    one_of: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    one_of: Vec<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    message: String,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-enum Word {
-    Numeric,
-    Required,
-}
+const WORDS: [&str; 2] = ["numeric", "required"];
 
 impl TryFrom<Spelling> for ValidationRule {
     type Error = String;
 
     fn try_from(spelling: Spelling) -> Result<ValidationRule, String> {
         let mut checks = Vec::new();
-        checks.extend(spelling.check.map(|word| match word {
-            Word::Numeric => Check::Numeric,
-            Word::Required => Check::Required,
-        }));
-        if let Some(pattern) = &spelling.pattern {
+        match spelling.check.as_str() {
+            "" => {}
+            "numeric" => checks.push(Check::Numeric),
+            "required" => checks.push(Check::Required),
+            other => return Err(unknown("check", other, WORDS)),
+        }
+        if !spelling.pattern.is_empty() {
+            let pattern = &spelling.pattern;
             let pattern = Regex::new(pattern).map_err(|e| format!("pattern '{pattern}': {e}"))?;
             checks.push(Check::Pattern(pattern));
         }
@@ -158,7 +156,9 @@ impl TryFrom<Spelling> for ValidationRule {
             ordered("minLength", min, "maxLength", max)?;
             checks.push(Check::Length { min, max });
         }
-        checks.extend(spelling.one_of.map(Check::OneOf));
+        if !spelling.one_of.is_empty() {
+            checks.push(Check::OneOf(spelling.one_of));
+        }
         let (Some(check), true) = (checks.pop(), checks.is_empty()) else {
             return Err("a rule has one of check, pattern, min and max, minLength and maxLength, or oneOf; \
                         for more, write more rules"
@@ -168,7 +168,7 @@ impl TryFrom<Spelling> for ValidationRule {
             tables: spelling.tables,
             columns: spelling.columns,
             check,
-            message: spelling.message,
+            message: Some(spelling.message).filter(|message| !message.is_empty()),
         })
     }
 }
@@ -189,16 +189,16 @@ impl From<ValidationRule> for Spelling {
         let mut spelling = Spelling {
             tables: rule.tables,
             columns: rule.columns,
-            message: rule.message,
+            message: rule.message.unwrap_or_default(),
             ..Spelling::default()
         };
         match rule.check {
-            Check::Numeric => spelling.check = Some(Word::Numeric),
-            Check::Required => spelling.check = Some(Word::Required),
-            Check::Pattern(pattern) => spelling.pattern = Some(pattern.to_string()),
+            Check::Numeric => spelling.check = "numeric".to_owned(),
+            Check::Required => spelling.check = "required".to_owned(),
+            Check::Pattern(pattern) => spelling.pattern = pattern.to_string(),
             Check::Range { min, max } => (spelling.min, spelling.max) = (min, max),
             Check::Length { min, max } => (spelling.min_length, spelling.max_length) = (min, max),
-            Check::OneOf(texts) => spelling.one_of = Some(texts),
+            Check::OneOf(texts) => spelling.one_of = texts,
         }
         spelling
     }
@@ -267,13 +267,13 @@ mod tests {
             (r#""pattern":"(""#, "pattern '('"),
             (r#""min":5,"max":1"#, "no value is between min and max"),
             (r#""minLength":5,"maxLength":1"#, "no value is between minLength and maxLength"),
-            (r#""check":"email""#, "unknown variant"),
+            (r#""check":"numerical""#, "unknown check 'numerical'"),
+            (r#""check":"","pattern":"","oneOf":[]"#, "a rule has one of"),
             (r#""enum":["a"]"#, "unknown field"),
         ];
         for (body, part) in bodies {
             let error = rule(body).expect_err(body).to_string();
             assert!(error.contains(part), "{body}: {error}");
         }
-        assert!(serde_json::from_str::<ValidationRule>(r#"{"check":"numeric"}"#).is_err(), "no columns");
     }
 }

@@ -49,8 +49,8 @@ pub enum LetterCase {
 }
 
 impl Sanitation {
-    /// Treats the members of `record` that are columns of `table`. What cannot be brought into the form of its type stays
-    /// as it is, for the validation to refuse. Doing it twice at the same time does what doing it once does.
+    /// Treats the members of `record` that are columns of `table`. What cannot be brought into the form of its type
+    /// stays as it is, for the validation to refuse. Doing it twice at the same time does what doing it once does.
     ///
     /// `now_unix` is the time in seconds since 1970, for texts such as `today` and `10am`.
     pub fn sanitize(&self, table: &Table, record: &mut Record<'_>, now_unix: i64) {

@@ -6,7 +6,8 @@ use crate::schema::Column;
 
 /// All names, or those of a list.
 ///
-/// A setting spells it `all`, as names separated by commas, or as a list of names; empty selects nothing.
+/// A setting spells it as names separated by commas or as a list of names. `all`, `*` and empty select everything,
+/// `none` alone selects nothing.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(from = "Spelling", into = "String")]
 pub struct Selection(Option<Vec<String>>);
@@ -36,16 +37,24 @@ impl From<&str> for Selection {
 
 impl From<Selection> for String {
     fn from(selection: Selection) -> String {
-        selection.0.map_or_else(|| "all".to_owned(), |names| names.join(","))
+        match selection.0 {
+            None => "all".to_owned(),
+            Some(names) if names.is_empty() => "none".to_owned(),
+            Some(names) => names.join(","),
+        }
     }
 }
 
 impl Selection {
     /// compat: a list with the word `all` in it is all.
     fn of<'a>(names: impl Iterator<Item = &'a str>) -> Selection {
-        let names: Vec<String> =
-            names.map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
-        Selection((!names.iter().any(|name| name == "all")).then_some(names))
+        let names: Vec<&str> = names.map(str::trim).filter(|name| !name.is_empty()).collect();
+        match names.as_slice() {
+            [] => Selection(None),
+            ["none"] => Selection(Some(Vec::new())),
+            names if names.contains(&"all") || names.contains(&"*") => Selection(None),
+            names => Selection(Some(names.iter().map(|name| (*name).to_owned()).collect())),
+        }
     }
 }
 
@@ -74,8 +83,13 @@ mod tests {
         let read = |json: &str| serde_json::from_str::<Selection>(json).expect("it is a selection");
         assert_eq!(read(r#""posts, tags""#), read(r#"["posts", "tags"]"#));
         assert!(read(r#""posts,tags""#).contains("tags") && !read(r#""posts""#).contains("tags"));
-        assert!(read(r#""all""#).contains("tags") && Selection::default().contains("tags"));
-        assert!(!read(r#""""#).contains("tags") && !read("[]").contains(""));
+        for all in [r#""all""#, r#""*""#, r#"["posts", "all"]"#, r#"" ,""#, "[]"] {
+            assert_eq!(read(all), Selection::default(), "{all}");
+        }
+        assert!(Selection::default().contains("tags") && !read(r#""none""#).contains("tags"));
+        for text in ["all", "none", "posts,tags"] {
+            assert_eq!(String::from(Selection::from(text)), text);
+        }
         let error = serde_json::from_str::<Selection>("7").expect_err("7 is no name").to_string();
         assert!(error.contains("names separated by commas"), "{error}");
     }

@@ -212,6 +212,8 @@ mod tests {
         (ColumnType::Blob, r#""!""#, "invalid base64"),
         (ColumnType::Blob, r#""YQ=""#, "invalid base64"),
         (ColumnType::Blob, r#""Y""#, "invalid base64"),
+        (ColumnType::Blob, r#""YQ======""#, "invalid base64"),
+        (ColumnType::Blob, r#""====""#, "invalid base64"),
         (ColumnType::Blob, r#""YQ==YQ==""#, "invalid base64"),
         (ColumnType::Blob, r#""YQ-_""#, "invalid base64"),
         (ColumnType::Blob, r#""YQ==\n""#, "illegal whitespace"),
