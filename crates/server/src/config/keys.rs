@@ -15,6 +15,8 @@ pub enum Kind {
     Number,
     /// True or false.
     Boolean,
+    /// A list of texts.
+    List,
 }
 
 /// A key of the configuration.
@@ -84,6 +86,7 @@ fn collect(root: &Json, schema: &Json, prefix: &str, keys: &mut Vec<ConfigKey>) 
             Some("integer") => Kind::Integer,
             Some("number") => Kind::Number,
             Some("boolean") => Kind::Boolean,
+            Some("array") => Kind::List,
             _ => Kind::Text,
         };
         keys.push(ConfigKey { path, kind, description });

@@ -54,6 +54,7 @@ fn row(key: &ConfigKey, defaults: &Json) -> String {
         Kind::Integer => "whole number",
         Kind::Number => "number",
         Kind::Boolean => "true or false",
+        Kind::List => "list of texts",
     };
     let default = defaults.pointer(&format!("/{}", key.path.replace('.', "/")));
     let default = match default {

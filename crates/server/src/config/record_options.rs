@@ -41,9 +41,9 @@ pub struct ValidationRule {
     /// The greatest number of characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<usize>,
-    /// The texts that are allowed, separated by commas.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub one_of: String,
+    /// The texts that are allowed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub one_of: Vec<String>,
     /// What callers are told.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
@@ -99,7 +99,7 @@ impl Default for ValidationRule {
             max: None,
             min_length: None,
             max_length: None,
-            one_of: String::new(),
+            one_of: Vec::new(),
             message: String::new(),
         }
     }

@@ -95,6 +95,7 @@ fn check(table: &Table, prefix: &str, keys: &[ConfigKey], file: &str) -> anyhow:
                     Kind::Integer => value.is_integer(),
                     Kind::Number => value.is_integer() || value.is_float(),
                     Kind::Boolean => value.is_bool(),
+                    Kind::List => value.as_array().is_some_and(|list| list.iter().all(Value::is_str)),
                 };
                 if !is_right {
                     let (found, wanted) = (value.type_str(), kind_name(key.kind));
@@ -125,6 +126,7 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Integer => "a whole number",
         Kind::Number => "a number",
         Kind::Boolean => "true or false",
+        Kind::List => "a list of texts in quotes",
     }
 }
 
@@ -136,6 +138,9 @@ fn typed(value: Value, key: &ConfigKey, name: &str) -> anyhow::Result<Value> {
         Kind::Text => value,
         Kind::Integer => Value::Integer(text.trim().parse().map_err(|_not_a_number| wrong())?),
         Kind::Number => Value::Float(text.trim().parse().map_err(|_not_a_number| wrong())?),
+        Kind::List => {
+            Value::Array(text.split(',').map(|part| Value::String(part.trim().to_owned())).collect())
+        }
         Kind::Boolean => match text.trim().to_ascii_lowercase().as_str() {
             "true" | "1" | "yes" | "on" => Value::Boolean(true),
             "false" | "0" | "no" | "off" => Value::Boolean(false),
