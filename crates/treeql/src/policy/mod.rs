@@ -1,5 +1,7 @@
 //! Policy: what the one who asks may see and touch. There is no plan without one.
 
+pub mod principal;
+
 use crate::request::Operation;
 use crate::schema::Table;
 
