@@ -171,10 +171,19 @@ mod tests {
 
     use crate::auth::password::{Algorithm, hash, hash_async, verify, verify_async, verify_nobody};
 
-    /// Made by PHP.
+    /// Made by `password_hash` of PHP 8.2, and those of the conformance suite.
     const MADE_BY_PHP: &[(&str, &str)] = &[
         ("password1", "$2y$10$YkoiP6lfiEsEU9NvuGYhzuHln8FtSkkxxue0CQUufWL6tk/svoQBS"),
-        ("rasmuslerdorf", "$2y$07$BCryptRequires22Chrcte/VlQH0piJtjXl.0t1XkA8pw9dMXTTOq"),
+        ("pässword 1", "$2y$10$oBoB5ySSPWvCAN8sLfefRuSosp2OeeM.G3PWDK5KE/JNNfwTdJtHS"),
+        ("pässword 1", "$2y$12$LZudZo1QocjxwwVorEMsM.CAej7Y6z9ygHSAF6WJxmdHuNx/NKqsG"),
+        (
+            "pässword 1",
+            "$argon2i$v=19$m=65536,t=4,p=1$VnZCS2J4MVV2Z1B2TVdjMA$Q3qVpx9lkihIwSyZ5GlA1TFLm/9WWxXv6ErJg0sisKQ",
+        ),
+        (
+            "pässword 1",
+            "$argon2id$v=19$m=65536,t=4,p=1$WTFENFVMQUx2R1lqVFd6Ng$ZRr8fFJaUvPtwIegmjZcSpi2gckgkcRNmlCY3r/JnlY",
+        ),
     ];
 
     #[test]
@@ -184,6 +193,10 @@ mod tests {
             assert!(!verify(&format!("{password}x"), hash), "{hash}");
             assert!(!verify("", hash), "{hash}");
         }
+        let long = "$2y$10$LXbpiPCjqTLH.sxTkOiLe.qsX79k07YGsmv7rWifDOvVFvArZnxta";
+        assert!(verify(&"x".repeat(80), long) && verify(&"x".repeat(72), long));
+        assert!(!verify(&"x".repeat(71), long));
+        assert!(verify("", "$2y$10$4.TxIbiQgVKOcxjDtBw9nOCliJhctNAAem1L0AuERGUmeBu5tWP0y"));
     }
 
     #[test]

@@ -82,8 +82,8 @@ fn the_token_of_the_reference_is_good() {
         time: NOW,
         ..Options::default()
     });
-    let token = "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRyd\
-                 WUsImlhdCI6IjE1MzgyMDc2MDUiLCJleHAiOiIxNTM4MjA3NjM1In0.Z5px_GT15TRKhJCTHhDt5Z6K6LRDSFnLj8U5ok9l7gw";
+    let token = "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiw\
+                 iYWRtaW4iOnRydWUsImlhdCI6IjE1MzgyMDc2MDUiLCJleHAiOjE1MzgyMDc2MzV9.Z5px_GT15TRKhJCTHhDt5Z6K6LRDSFnLj8U5ok9l7gw";
     let claims = verifier.verify(token, 0).expect("its time is set");
     assert_eq!(claims["name"], "John Doe");
     assert_eq!(verifier.time(5), NOW);

@@ -125,7 +125,8 @@ impl Verifier {
     fn signed(&self, token: &str) -> Option<Map<String, Json>> {
         let (message, signature) = token.rsplit_once('.')?;
         let (head, claims) = message.split_once('.')?;
-        let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(head).ok()?).ok()?;
+        let head = URL_SAFE_NO_PAD.decode(head).ok().filter(|head| head.starts_with(b"{"))?;
+        let header: Header = serde_json::from_slice(&head).ok()?;
         if header.typ != "JWT" || header.crit.is_some() {
             return None;
         }
