@@ -30,11 +30,19 @@ pub struct Options {
     pub secret: String,
     /// Seconds that a session lasts after the login.
     pub lifetime: u64,
+    /// Whether a token or a password of jwtAuth and basicAuth begins a session, so that its cookie will do for later
+    /// requests, as in php-crud-api.
+    pub remember: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { session_name: "ROWCAST_SESSION".to_owned(), secret: String::new(), lifetime: 8 * 60 * 60 }
+        Options {
+            session_name: "ROWCAST_SESSION".to_owned(),
+            secret: String::new(),
+            lifetime: 8 * 60 * 60,
+            remember: false,
+        }
     }
 }
 
@@ -107,11 +115,6 @@ impl Sessions {
     /// The session of a request. A cookie that is tampered with, expired or of another server is no session.
     pub fn decode(&self, headers: &HeaderMap, now: u64) -> Option<Session> {
         cookies(headers, &self.name).find_map(|value| self.open(value, now))
-    }
-
-    /// Whether a request has a cookie for a session, good or bad.
-    pub fn is_presented(&self, headers: &HeaderMap) -> bool {
-        cookies(headers, &self.name).next().is_some()
     }
 
     /// The `Set-Cookie` header that begins or replaces a session. One made of claims ends with them at the latest.
@@ -265,7 +268,6 @@ mod tests {
         let cookie = pair(&one.encode(&ann(), NOW, false).unwrap());
         assert_eq!(one.decode(&request(&cookie), NOW), Some(ann()));
         assert_eq!(two.decode(&request(&cookie), NOW), None);
-        assert!(two.is_presented(&request(&cookie)));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 mod body;
 mod connection;
-mod cork;
 mod cookie;
+mod cork;
 mod list;
 mod listener;
 mod message;

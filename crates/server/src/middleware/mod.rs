@@ -6,4 +6,7 @@ pub mod firewall;
 pub mod rate_limit;
 mod setting;
 pub mod ssl_redirect;
+mod stations;
 pub mod xsrf;
+
+pub use stations::Stations;
