@@ -6,7 +6,7 @@ SERVERS :=
 # In CI what is committed must be complete.
 LOCKED := $(if $(CI),--locked)
 
-.PHONY: help demo test quick bless lint build clean
+.PHONY: help demo test quick bless lint docs build clean
 
 help: ## List the chores
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,10 @@ bless: ## Accept new transcripts and snapshots; review the diff
 lint: ## Formatting and warnings; the order of the house is a test, crates/server/tests/tidy.rs
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
+
+docs: ## Write docs/configuration.md from the program; `make quick` says what else is missing
+	cargo run --quiet $(LOCKED) -- docs configuration > docs/configuration.md.new
+	mv docs/configuration.md.new docs/configuration.md
 
 build: ## The program, in target/release/rowcast
 	cargo build --release $(LOCKED)

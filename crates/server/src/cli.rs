@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
-use crate::config::{Config, Sources};
+use crate::config::{self, Config, Sources};
 use crate::demo;
 use crate::serve::serve;
 
 const EXAMPLES: &str = "Examples:
   rowcast demo                                serve a sample blog, to try things out
   rowcast serve shop.db                       every table of shop.db at http://127.0.0.1:8080/records/TABLE
-  rowcast serve shop.db --listen 0.0.0.0:80   for the whole network (read docs/guide first)
+  rowcast serve shop.db --listen 0.0.0.0:80   for the whole network (read docs/configuration.md first)
   rowcast serve --config rowcast.toml         with everything in a file
 
 Settings are taken from flags, then from ROWCAST_… variables, then from the file, then from the defaults.
@@ -38,6 +38,15 @@ enum Command {
     Demo(DemoArgs),
     /// Check a configuration without serving it
     Check(ServeArgs),
+    /// Print a page of the documentation that is made from the program
+    #[command(hide = true)]
+    Docs { page: Page },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Page {
+    /// docs/configuration.md
+    Configuration,
 }
 
 #[derive(Args)]
@@ -90,6 +99,7 @@ pub fn run() -> ExitCode {
         Command::Serve(args) => run_serve(args),
         Command::Demo(args) => run_demo(args),
         Command::Check(args) => run_check(args),
+        Command::Docs { page } => run_docs(page),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -109,6 +119,13 @@ fn run_check(args: ServeArgs) -> anyhow::Result<()> {
     config.open().map_err(anyhow::Error::msg)?;
     writeln!(std::io::stdout(), "The configuration is fine.")?;
     Ok(())
+}
+
+fn run_docs(page: Page) -> anyhow::Result<()> {
+    let text = match page {
+        Page::Configuration => config::page(),
+    };
+    Ok(write!(std::io::stdout(), "{text}")?)
 }
 
 fn load(args: ServeArgs) -> anyhow::Result<Config> {

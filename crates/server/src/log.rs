@@ -1,5 +1,6 @@
 //! The log: human or JSON lines on standard error.
 
+use std::io::IsTerminal;
 use std::time::Duration;
 
 use tracing::level_filters::LevelFilter;
@@ -32,8 +33,11 @@ impl Options {
 pub fn start(options: Options) {
     let builder = tracing_subscriber::fmt().with_max_level(options.level).with_writer(std::io::stderr);
     // A second start can only happen in tests, where the first log serves as well.
-    let started =
-        if options.json { builder.json().try_init() } else { builder.with_target(false).try_init() };
+    let started = if options.json {
+        builder.json().try_init()
+    } else {
+        builder.with_target(false).with_ansi(std::io::stderr().is_terminal()).try_init()
+    };
     started.ok();
 }
 

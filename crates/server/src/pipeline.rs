@@ -7,9 +7,9 @@ use std::time::Instant;
 use engine::database::Database;
 use treeql::error::Error;
 use treeql::mode::Mode;
-use treeql::policy::Policy;
+use treeql::policy::{Principal, Rules};
 
-use crate::api::{Context, Controller, Limits, route};
+use crate::api::{Context, Controller, Limits, RecordRules, route};
 use crate::http::{Answer, Head, Incoming, Response};
 use crate::log;
 
@@ -23,8 +23,10 @@ pub struct Pipeline {
     pub controllers: Vec<Controller>,
     /// Bounds of requests.
     pub limits: Limits,
-    /// What everyone may do.
-    pub policy: Policy,
+    /// What is done to records before they are written.
+    pub record_rules: Arc<RecordRules>,
+    /// Who may do what.
+    pub rules: Arc<Rules>,
     /// Whether each request is logged.
     pub log_requests: bool,
 }
@@ -51,7 +53,17 @@ impl Pipeline {
 
     async fn serve(&self, head: &Head, body: Incoming) -> Result<Response, Error> {
         let snapshot = self.database.snapshot();
-        let context = Context { head, snapshot, policy: &self.policy, limits: self.limits };
+        let principal = Principal::anonymous();
+        let policy = self.rules.policy(&principal);
+        let context = Context {
+            head,
+            snapshot,
+            policy,
+            principal: &principal,
+            address: head.peer(),
+            limits: self.limits,
+            record_rules: &self.record_rules,
+        };
         route(&context, body, self.path(head.path()), &self.controllers).await
     }
 

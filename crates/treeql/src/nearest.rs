@@ -26,19 +26,36 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Op
 /// A sentence that names what is unknown, the nearest existing name and what is allowed:
 /// `unknown column 'titel', did you mean 'title'? Allowed: id, title`.
 pub fn unknown<'a>(what: &str, wanted: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    let shown: String = wanted.chars().take(NAME_BYTES_MAX).collect();
+    format!("unknown {what} '{}'{}", shown(wanted), choices(wanted, names))
+}
+
+/// The same about something that is part of `whole`: `unknown column 'titel' of 'posts', did you mean …`.
+pub fn unknown_of<'a>(
+    what: &str,
+    wanted: &str,
+    whole: &str,
+    names: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
+    format!("unknown {what} '{}' of '{whole}'{}", shown(wanted), choices(wanted, names))
+}
+
+fn shown(name: &str) -> String {
+    name.chars().take(NAME_BYTES_MAX).collect()
+}
+
+fn choices<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
     let hint = match nearest(wanted, names.clone()) {
         Some(name) => format!(", did you mean '{name}'?"),
         None => ".".to_owned(),
     };
     let mut allowed: Vec<&str> = names.into_iter().take(ALLOWED_MAX + 1).collect();
     if allowed.is_empty() {
-        return format!("unknown {what} '{shown}'{hint} There is none");
+        return format!("{hint} There is none");
     }
     let more = allowed.len() > ALLOWED_MAX;
     allowed.truncate(ALLOWED_MAX);
     let dots = if more { ", …" } else { "" };
-    format!("unknown {what} '{shown}'{hint} Allowed: {}{dots}", allowed.join(", "))
+    format!("{hint} Allowed: {}{dots}", allowed.join(", "))
 }
 
 #[cfg(test)]

@@ -16,15 +16,16 @@ use treeql::mode::Mode;
 use treeql::plan::{JoinPlan, Key, Plan, Setting, WritePlan, plan};
 use treeql::policy::Policy;
 use treeql::record::prepare;
-use treeql::request::{Operation, RecordBatch, Request, Values, Window, decode_path, parse_query};
+use treeql::request::{BodyKind, Operation, RecordBatch, Request, Values, Window, decode_path, parse_query};
 use treeql::row::{Layout, MemberKind};
-use treeql::schema::{ColumnType, Declared, Mapping, Publication, Schema, TableKind};
+use treeql::schema::{ColumnType, Declared, Mapping, Publication, RawTable, Schema, TableKind};
 use treeql::sql::{Args, Dialect, Source, Statement};
 use treeql::value::{Value, ValueRef};
 
-use crate::support::{table, with_key, with_references};
+use crate::schema::{table, with_references};
 
-mod support;
+#[path = "support/schema.rs"]
+mod schema;
 
 #[test]
 fn every_request_makes_the_sql_that_was_reviewed() {
@@ -138,7 +139,7 @@ impl<'a> Snapshot<'a> {
             let plan = plan(&request, &schema, &Policy::default(), setting)?;
             return Planned::of(&plan, &[], &values, self.mode);
         }
-        let batch = RecordBatch::parse(self.body.as_bytes(), false, 10)?;
+        let batch = RecordBatch::parse(self.body.as_bytes(), BodyKind::Detected, 10, self.mode)?;
         let record = &batch.records[0];
         request.members = record.iter().map(|(name, _)| name.clone()).collect();
         let plan = plan(&request, &schema, &Policy::default(), setting)?;
@@ -254,8 +255,14 @@ fn publication(dialect: Dialect) -> Publication {
     }
 }
 
+/// The same table with another primary key, by position; several columns make a composite one.
+fn with_key(mut table: RawTable, columns: &[usize]) -> RawTable {
+    table.key_columns = columns.to_vec();
+    table
+}
+
 /// A blog with a table for each kind of trouble.
-fn tables() -> Vec<treeql::schema::RawTable> {
+fn tables() -> Vec<RawTable> {
     use ColumnType::{Blob, Boolean, Clob, Date, Decimal, Double, Geometry, Integer, Timestamp, Varchar};
     let mut published =
         table("published_posts", &[("id", Integer), ("title", Varchar), ("users_id", Integer)]);

@@ -23,7 +23,7 @@ pub fn join<'a, C: Connection>(
     Box::pin(async move {
         for plan in joins {
             let keys: Vec<Value> = rows.keys(plan.parent_link).iter().map(|key| key.to_value()).collect();
-            let mut sink = Grouped::new(&plan.layout, plan.parent_link);
+            let mut sink = Grouped::new(&plan.layout, plan.parent_link, plan.rows_max.unwrap_or(usize::MAX));
             for some in keys.chunks(KEYS_MAX) {
                 let statement = plan.statement.for_keys(some.len());
                 let mut bound = some.to_vec();

@@ -71,6 +71,8 @@ impl Sink for Kept<'_> {
 
 /// Joined rows, grouped by the key of the row they belong to.
 pub struct Grouped<'a> {
+    /// limit: rows of one key; the others are left out.
+    pub rows_max: usize,
     /// The rows and their groups.
     pub joined: Joined,
     /// What their cells are; the first link is the key.
@@ -79,16 +81,20 @@ pub struct Grouped<'a> {
 
 impl<'a> Grouped<'a> {
     /// No rows yet.
-    pub fn new(layout: &'a Layout, parent_link: usize) -> Grouped<'a> {
+    pub fn new(layout: &'a Layout, parent_link: usize, rows_max: usize) -> Grouped<'a> {
         let rows = RowSet::new(layout.cells.len(), layout.links.len());
-        Grouped { joined: Joined { parent_link, rows, groups: Default::default() }, layout }
+        Grouped { joined: Joined { parent_link, rows, groups: Default::default() }, layout, rows_max }
     }
 }
 
 impl Sink for Grouped<'_> {
     fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
         let Some(key) = Key::of(row.get(0)) else { return Ok(Flow::More) };
-        self.joined.groups.entry(key).or_default().push(self.joined.rows.len());
+        let group = self.joined.groups.entry(key).or_default();
+        if group.len() >= self.rows_max {
+            return Ok(Flow::More);
+        }
+        group.push(self.joined.rows.len());
         push_row(&mut self.joined.rows, self.layout, row);
         if self.joined.rows.bytes.len() > JOINED_BYTES_MAX {
             let sentence = format!(

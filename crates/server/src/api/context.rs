@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use engine::database::Snapshot;
 use treeql::mode::Mode;
-use treeql::policy::Policy;
+use treeql::policy::{Policy, Principal};
+use treeql::record::{Sanitation, Validation};
+use treeql::request::Values;
 
 use crate::http::Head;
 
@@ -19,6 +21,15 @@ pub struct Limits {
     pub ids: usize,
 }
 
+/// What is done to records before they are written.
+#[derive(Debug, Default)]
+pub struct RecordRules {
+    /// What is done to values.
+    pub sanitation: Option<Sanitation>,
+    /// What values must be.
+    pub validation: Option<Validation>,
+}
+
 /// What every handler is given.
 pub struct Context<'a> {
     /// The request without its body.
@@ -26,12 +37,23 @@ pub struct Context<'a> {
     /// The database at this moment.
     pub snapshot: Arc<Snapshot>,
     /// What the caller may see and do.
-    pub policy: &'a Policy,
+    pub policy: Arc<Policy>,
+    /// Who asks.
+    pub principal: &'a Principal,
+    /// The address of the client.
+    pub address: &'a str,
+    /// What is done to records before they are written.
+    pub record_rules: &'a RecordRules,
     /// Bounds.
     pub limits: Limits,
 }
 
 impl Context<'_> {
+    /// Values that hold what is known about who asks.
+    pub fn values(&self) -> Values<'_> {
+        Values { claims: self.policy.claims(self.principal, self.address), ..Values::default() }
+    }
+
     /// How forgiving the protocol is.
     pub fn mode(&self) -> Mode {
         self.snapshot.setting.mode

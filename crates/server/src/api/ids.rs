@@ -28,8 +28,8 @@ pub struct Found<'a> {
 
 impl<'a> Ids<'a> {
     /// Reads the ids of records of `table`. Too many are 2000 (413).
-    pub fn read(self, context: &Context<'_>, table: &str) -> Result<Found<'a>, Error> {
-        let mut values = Values::default();
+    pub fn read(self, context: &'a Context<'_>, table: &str) -> Result<Found<'a>, Error> {
+        let mut values = context.values();
         let mut composite = false;
         match self.addresses(context, table) {
             Some((width, parts)) => {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::exec::{self, Answer, Step};
 use http::{Method, StatusCode, header};
@@ -10,7 +11,8 @@ use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
 use treeql::record::prepare;
 use treeql::request::{
-    Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address, parse_query,
+    BodyKind, Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address,
+    parameter, parse_query,
 };
 
 use crate::api::context::Context;
@@ -19,16 +21,25 @@ use crate::http::{Body, Incoming, Response};
 
 /// `GET /records/{table}`.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
-    let mut values = Values::default();
-    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)?;
+    let mut values = context.values();
+    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
+        .map_err(|error| table_first(context, Operation::List, table, error))?;
+    if parsed.page.zip(context.policy.pages_max).is_some_and(|(page, max)| page > max) {
+        return Err(Error::new(Code::PaginationForbidden, ""));
+    }
     let mut request = Request::new(Operation::List, table);
     request.query = parsed.query;
+    let search = context.policy.search.as_deref().and_then(|name| parameter(context.head.query(), name));
+    if let Some(text) = search {
+        request.query.search = u16::try_from(values.slots.len()).ok();
+        values.slots.push(text);
+    }
     request.counted = parsed.counted;
     if let Some(max) = context.policy.rows_max {
         values.limit = Some(values.limit.map_or(max, |limit| limit.min(max)));
     }
     request.window = Window::of(values.limit, values.offset);
-    let plan = context.snapshot.plan(&request, context.policy)?;
+    let plan = context.snapshot.plan(&request, &context.policy)?;
     match exec::list(&context.snapshot, &plan, values).await? {
         Answer::Whole(document) => Ok(Response::json(document)),
         Answer::Stream(first, rest) => Ok(Response::stream(first, rest)),
@@ -41,7 +52,7 @@ pub async fn read(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Re
     let mut request = Request::new(Operation::Read, table);
     request.composite = found.composite;
     request.query = query(context, table)?;
-    let plan = context.snapshot.plan(&request, context.policy)?;
+    let plan = context.snapshot.plan(&request, &context.policy)?;
     exec::read(&context.snapshot, &plan, found.values, found.batch).await.map(Response::json)
 }
 
@@ -66,7 +77,7 @@ pub async fn delete(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<
     let found = ids.read(context, table)?;
     let mut request = Request::new(Operation::Delete, table);
     request.composite = found.composite;
-    let plan = context.snapshot.plan(&request, context.policy)?;
+    let plan = context.snapshot.plan(&request, &context.policy)?;
     let step = |_| Step { plan: Arc::clone(&plan), cells: Vec::new(), sent_key: None, is_create: false };
     let steps = (0..found.values.id_count()).map(step).collect();
     let results = exec::write(&context.snapshot, steps, found.values, found.batch).await?;
@@ -76,9 +87,15 @@ pub async fn delete(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<
 /// Include, exclude and joins; the filters of a query have no meaning for single records (SPEC 7.2).
 fn query<'a>(context: &'a Context<'_>, table: &str) -> Result<Query<'a>, Error> {
     let mut values = Values::default();
-    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)?;
+    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
+        .map_err(|error| table_first(context, Operation::Read, table, error))?;
     // What is ignored must not be part of the shape: it would only make more plans.
     Ok(Query { filters: Default::default(), orders: Default::default(), ..parsed.query })
+}
+
+/// The error to answer when the query is wrong: what is wrong with the table comes first (SPEC 5).
+fn table_first(context: &Context<'_>, operation: Operation, table: &str, error: Error) -> Error {
+    context.snapshot.plan(&Request::new(operation, table), &context.policy).err().unwrap_or(error)
 }
 
 /// The checks in the order of SPEC 5: table, key and view; then the body; then the number of ids.
@@ -92,42 +109,92 @@ async fn write(
     let found = ids.map(|ids| ids.read(context, table)).transpose()?;
     let mut request = Request::new(operation, table);
     request.composite = found.as_ref().is_some_and(|found| found.composite);
-    context.snapshot.plan(&request, context.policy)?;
+    context.snapshot.plan(&request, &context.policy)?;
     let body = body.read(context.limits.body_bytes).await?;
-    let is_form = *context.head.method() == Method::POST && is_form(context);
-    let batch = RecordBatch::parse(&body, is_form, context.limits.batch_rows)?;
+    let mut batch = RecordBatch::parse(&body, body_kind(context), context.limits.batch_rows, context.mode())?;
     let values = match (found, ids) {
         (Some(found), Some(ids)) if found.values.id_count() != batch.records.len() => {
             return Err(Error::new(Code::ArgumentCountMismatch, ids.text));
         }
         (Some(found), _) => found.values,
-        (None, _) => Values::default(),
+        (None, _) => context.values(),
     };
     request.query = query(context, table)?;
+    clean_and_check(context, operation, table, &mut batch.records)?;
     let mut steps = Vec::with_capacity(batch.records.len());
     for (index, record) in batch.records.iter().enumerate() {
         let width = values.more_id_parts + 1;
         let id: Vec<&str> = values.ids.iter().skip(index * width).take(width).map(Cow::as_ref).collect();
-        steps.push(step(context, &request, &id, record)?);
+        let step = step(context, &request, &values, &id, record);
+        steps.push(step.map_err(|error| if batch.batch { in_record(index, error) } else { error })?);
     }
     let results = exec::write(&context.snapshot, steps, values, batch.batch).await?;
     answer(results, batch.batch)
 }
 
-fn is_form(context: &Context<'_>) -> bool {
-    let kind = context.head.header(header::CONTENT_TYPE).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+/// Sanitation, then validation, of all records before any is written; the first that is refused is the answer (SPEC 12).
+fn clean_and_check(
+    context: &Context<'_>,
+    operation: Operation,
+    table: &str,
+    records: &mut [Record<'_>],
+) -> Result<(), Error> {
+    let rules = context.record_rules;
+    let schema = &context.snapshot.schema;
+    let Some(definition) = schema.find(table).map(|id| schema.table(id)) else { return Ok(()) };
+    if let Some(sanitation) = &rules.sanitation {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        for record in records.iter_mut() {
+            sanitation.sanitize(definition, record, now.cast_signed());
+        }
+    }
+    // compat: without a rule the types are not checked either (SPEC 18.14).
+    let Some(validation) = rules.validation.as_ref().filter(|validation| !validation.rules.is_empty()) else {
+        return Ok(());
+    };
+    for record in records {
+        let details = validation.validate(operation, definition, record);
+        if !details.is_empty() {
+            return Err(Error { code: Code::InputValidationFailed, argument: table.into(), details });
+        }
+    }
+    Ok(())
+}
+
+/// The same error, its details saying which record of a batch they are about.
+fn in_record(index: usize, mut error: Error) -> Error {
+    for (_, sentence) in &mut error.details {
+        *sentence = format!("record {}: {sentence}", index + 1).into();
+    }
+    error
+}
+
+/// compat: a content type counts for POST only (SPEC 3.1).
+fn body_kind<'a>(context: &'a Context<'_>) -> BodyKind<'a> {
+    if *context.head.method() != Method::POST {
+        return BodyKind::Detected;
+    }
+    BodyKind::of(context.head.header(header::CONTENT_TYPE).unwrap_or_default())
 }
 
 /// Plans one record and converts its members; all but the members is as in `like`.
-fn step(context: &Context<'_>, like: &Request<'_>, id: &[&str], record: &Record<'_>) -> Result<Step, Error> {
+fn step(
+    context: &Context<'_>,
+    like: &Request<'_>,
+    like_values: &Values<'_>,
+    id: &[&str],
+    record: &Record<'_>,
+) -> Result<Step, Error> {
     let mut request = like.clone();
     request.members = record.iter().map(|(name, _)| Cow::Borrowed(name.as_ref())).collect();
     let snapshot = &context.snapshot;
-    let plan = snapshot.plan(&request, context.policy)?;
+    let plan = snapshot.plan(&request, &context.policy)?;
     let Plan::Write(written) = &*plan else { unreachable!("a write request has a write plan") };
     let definition = snapshot.schema.table(written.table);
+    if written.claims.iter().any(|claim| like_values.claims[usize::from(*claim)].is_none()) {
+        let sentence = "something that is written into every record of this table is not known about you";
+        return Err(Error::new(Code::OperationForbidden, "").detail("authorization", sentence));
+    }
     let cells = prepare(request.operation, definition, id, record, snapshot.setting.dialect, context.mode())?;
     let sent_key = match &written.key {
         Key::Sent(place) => key_as_sent(&record[*place].1),

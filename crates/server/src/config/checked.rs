@@ -9,11 +9,12 @@ use engine::database::{self, Database};
 use engine::driver::{self, Address, Secret};
 use treeql::mode::Mode;
 use treeql::nearest::nearest;
-use treeql::policy::Policy;
+use treeql::policy::Rules;
 use treeql::schema::{Declared, Mapping, Publication};
 
-use crate::api::{Controller, Limits};
+use crate::api::{Controller, Limits, RecordRules};
 use crate::config::options::Options;
+use crate::config::rules::{record_rules, rules};
 use crate::config::sources::Sources;
 use crate::log;
 
@@ -32,8 +33,10 @@ pub struct Config {
     pub controllers: Vec<Controller>,
     /// Bounds of requests.
     pub limits: Limits,
-    /// What everyone may do.
-    pub policy: Policy,
+    /// Who may do what.
+    pub rules: Arc<Rules>,
+    /// What is done to records before they are written.
+    pub record_rules: Arc<RecordRules>,
     /// What is logged.
     pub log: log::Options,
     /// How long requests in flight have to end.
@@ -57,12 +60,8 @@ impl Config {
                 batch_rows: options.limits.batch_rows,
                 ids: options.limits.ids,
             },
-            policy: Policy {
-                join_depth_max: options.limits.join_depth,
-                join_tables_max: options.limits.join_tables,
-                rows_max: (options.limits.list_rows > 0).then_some(options.limits.list_rows),
-                ..Policy::default()
-            },
+            record_rules: Arc::new(record_rules(&options).map_err(anyhow::Error::msg)?),
+            rules: Arc::new(rules(&options).map_err(anyhow::Error::msg)?),
             log: log::Options::parse(&options.log.format, &options.log.level, options.log.requests)
                 .map_err(anyhow::Error::msg)?,
             drain: Duration::from_secs(options.limits.drain_seconds),
@@ -94,7 +93,7 @@ fn database_options(options: &Options, workers: usize) -> anyhow::Result<databas
         address,
         password: password(options)?,
         driver: driver::Options {
-            pool_size: options.pool_size.0,
+            pool_size: pool_size(options.pool_size.0, workers)?,
             workers: u32::try_from(workers).context("too many workers")?,
         },
         watch_interval: Duration::from_secs(options.cache_time.0.max(1)),
@@ -102,6 +101,11 @@ fn database_options(options: &Options, workers: usize) -> anyhow::Result<databas
         mode: if options.strict.0 { Mode::Strict } else { Mode::Lenient },
         srid: options.geometry_srid.0,
     })
+}
+
+fn pool_size(configured: u32, workers: usize) -> anyhow::Result<u32> {
+    let automatic = u32::try_from(workers * 4 + 1).context("too many workers")?;
+    Ok(if configured == 0 { automatic } else { configured })
 }
 
 /// The password that is not part of the address, from a setting or a file.

@@ -11,8 +11,12 @@ pub enum Kind {
     Text,
     /// A whole number.
     Integer,
+    /// A number, with a fraction or without.
+    Number,
     /// True or false.
     Boolean,
+    /// A list of texts.
+    List,
 }
 
 /// A key of the configuration.
@@ -22,15 +26,16 @@ pub struct ConfigKey {
     pub path: String,
     /// The kind of its value.
     pub kind: Kind,
-    /// What it means; also in docs/configuration.md.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the page of the configuration is made and tested from it")
-    )]
+    /// What it means, for docs/configuration.md.
     pub description: String,
 }
 
 impl ConfigKey {
+    /// Whether it belongs to an entry of a list, as `authorization.rules[].who`; such keys stand in the file only.
+    pub fn is_entry(&self) -> bool {
+        self.path.contains("[]")
+    }
+
     /// The environment variable that sets it: `ROWCAST_LIMITS_BODY_BYTES`.
     pub fn variable(&self) -> String {
         let mut name = String::from("ROWCAST_");
@@ -68,10 +73,20 @@ fn collect(root: &Json, schema: &Json, prefix: &str, keys: &mut Vec<ConfigKey>) 
             collect(root, section, &path, keys);
             continue;
         }
+        if let Some(items) = property.pointer("/items/$ref").and_then(Json::as_str) {
+            if let Some(entry) = root.pointer(items.trim_start_matches('#')) {
+                collect(root, entry, &format!("{path}[]"), keys);
+            }
+            continue;
+        }
         let description = property.get("description").and_then(Json::as_str).unwrap_or_default().to_owned();
-        let kind = match property.get("type").and_then(Json::as_str) {
+        // A setting that may be left out has a list of types, the first of which counts.
+        let kind = property.get("type").map(|kind| kind.get(0).unwrap_or(kind));
+        let kind = match kind.and_then(Json::as_str) {
             Some("integer") => Kind::Integer,
+            Some("number") => Kind::Number,
             Some("boolean") => Kind::Boolean,
+            Some("array") => Kind::List,
             _ => Kind::Text,
         };
         keys.push(ConfigKey { path, kind, description });

@@ -3,7 +3,12 @@
 mod checked;
 mod keys;
 mod options;
+mod page;
+mod policy_options;
+mod record_options;
+mod rules;
 mod sources;
 
 pub use checked::Config;
+pub use page::page;
 pub use sources::Sources;

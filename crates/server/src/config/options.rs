@@ -3,6 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::config::policy_options::{
+    Authorization, IpAddress, JoinLimits, MultiTenancy, PageLimits, TextSearch,
+};
+use crate::config::record_options::{Sanitation, Validation};
+
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -13,7 +18,8 @@ pub struct Options {
     pub database_password: String,
     /// A file that holds the password of the database user, and nothing else.
     pub database_password_file: String,
-    /// Most connections of this process to a database server, all workers together.
+    /// Most connections of this process to a database server, all workers together; 0 means four for each worker and one
+    /// that watches the schema.
     pub pool_size: PoolSize,
     /// Seconds after which changes of the schema by others are noticed, at the latest.
     pub cache_time: CacheTime,
@@ -40,6 +46,25 @@ pub struct Options {
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
+    /// Middlewares that are switched on, separated by commas: `authorization`, `multiTenancy`, `ipAddress`, `pageLimits`,
+    /// `joinLimits`, `textSearch`, `sanitation`, `validation`. Their order does not matter: the order of the pipeline is fixed.
+    pub middlewares: String,
+    /// Who may do what.
+    pub authorization: Authorization,
+    /// Columns whose value comes from who asks.
+    pub multi_tenancy: MultiTenancy,
+    /// Columns that take the address of the client.
+    pub ip_address: IpAddress,
+    /// How far and how much can be listed.
+    pub page_limits: PageLimits,
+    /// How much can be joined.
+    pub join_limits: JoinLimits,
+    /// What is done to values before they are checked.
+    pub sanitation: Sanitation,
+    /// What values must be.
+    pub validation: Validation,
+    /// A search through all text columns.
+    pub text_search: TextSearch,
     /// What is logged.
     pub log: Log,
     /// Bounds of what one caller can ask for.
@@ -119,5 +144,5 @@ setting!(Strict, bool, true);
 setting!(Tables, String, "all".to_owned());
 setting!(Controllers, String, "records,status".to_owned());
 setting!(Srid, u32, 4326);
-setting!(PoolSize, u32, 10);
+setting!(PoolSize, u32, 0);
 setting!(CacheTime, u64, 10);

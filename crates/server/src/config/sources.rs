@@ -36,9 +36,13 @@ impl Sources {
         self.add_environment(&mut table, &keys)?;
         for (path, value) in &self.flags {
             let key = find(path, &keys, "setting")?;
+            if key.is_entry() {
+                bail!("{path} belongs to an entry of a list; write it in the file");
+            }
             put(&mut table, &key.path, typed(value.clone(), key, path)?);
         }
-        table.try_into().context("the configuration cannot be read")
+        let one_line = |error: toml::de::Error| error.to_string().trim().replace('\n', " ");
+        table.try_into().map_err(|error| anyhow!("the configuration cannot be read: {}", one_line(error)))
     }
 
     fn add_environment(&self, table: &mut Table, keys: &[ConfigKey]) -> anyhow::Result<()> {
@@ -48,7 +52,7 @@ impl Sources {
                 continue;
             }
             let Some(value) = value.to_str() else { bail!("the variable {name} is not UTF-8") };
-            let Some(key) = keys.iter().find(|key| key.variable() == name) else {
+            let Some(key) = keys.iter().find(|key| !key.is_entry() && key.variable() == name) else {
                 let variables: Vec<String> = keys.iter().map(ConfigKey::variable).collect();
                 bail!("unknown variable {name}{}", hint(name, variables.iter().map(String::as_str)));
             };
@@ -74,12 +78,24 @@ fn check(table: &Table, prefix: &str, keys: &[ConfigKey], file: &str) -> anyhow:
             Value::Table(inner) if keys.iter().any(|key| key.path.starts_with(&format!("{path}."))) => {
                 check(inner, &path, keys, file)?;
             }
+            Value::Array(entries) if keys.iter().any(|key| key.path.starts_with(&format!("{path}[]."))) => {
+                for entry in entries {
+                    match entry {
+                        Value::Table(inner) => check(inner, &format!("{path}[]"), keys, file)?,
+                        other => {
+                            bail!("in {file}: {path} holds {}, but takes [[{path}]] tables", other.type_str())
+                        }
+                    }
+                }
+            }
             _ => {
                 let key = find(&path, keys, "key").with_context(|| format!("in {file}"))?;
                 let is_right = match key.kind {
                     Kind::Text => value.is_str(),
                     Kind::Integer => value.is_integer(),
+                    Kind::Number => value.is_integer() || value.is_float(),
                     Kind::Boolean => value.is_bool(),
+                    Kind::List => value.as_array().is_some_and(|list| list.iter().all(Value::is_str)),
                 };
                 if !is_right {
                     let (found, wanted) = (value.type_str(), kind_name(key.kind));
@@ -108,7 +124,9 @@ fn kind_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Text => "text in quotes",
         Kind::Integer => "a whole number",
+        Kind::Number => "a number",
         Kind::Boolean => "true or false",
+        Kind::List => "a list of texts in quotes",
     }
 }
 
@@ -119,6 +137,10 @@ fn typed(value: Value, key: &ConfigKey, name: &str) -> anyhow::Result<Value> {
     Ok(match key.kind {
         Kind::Text => value,
         Kind::Integer => Value::Integer(text.trim().parse().map_err(|_not_a_number| wrong())?),
+        Kind::Number => Value::Float(text.trim().parse().map_err(|_not_a_number| wrong())?),
+        Kind::List => {
+            Value::Array(text.split(',').map(|part| Value::String(part.trim().to_owned())).collect())
+        }
         Kind::Boolean => match text.trim().to_ascii_lowercase().as_str() {
             "true" | "1" | "yes" | "on" => Value::Boolean(true),
             "false" | "0" | "no" | "off" => Value::Boolean(false),

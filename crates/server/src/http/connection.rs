@@ -1,7 +1,9 @@
 //! One connection: requests in, answers out, until the client or the server has had enough.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::pin::pin;
+use std::rc::Rc;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -11,6 +13,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use crate::http::body::{Body, Incoming};
+use crate::http::cork::Cork;
 use crate::http::message::{Head, Response};
 
 /// limit: how long the head of a request may take to arrive, a connection that is kept open and silent included.
@@ -28,11 +31,14 @@ pub trait Answer: Clone + 'static {
 pub async fn serve_connection(stream: TcpStream, answer: impl Answer, mut draining: watch::Receiver<bool>) {
     // Without this, a small answer would wait for the acknowledgement of the one before.
     stream.set_nodelay(true).ok();
+    let peer: Rc<str> =
+        stream.peer_addr().map_or_else(|_| String::new(), |peer| peer.ip().to_canonical().to_string()).into();
+    let cork = Cork::new(stream);
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let answer = answer.clone();
+        let (answer, peer) = (answer.clone(), Rc::clone(&peer));
         async move {
             let (parts, body) = request.into_parts();
-            let response = answer.answer(Head::new(parts), Incoming::new(body)).await;
+            let response = answer.answer(Head::new(parts, peer), Incoming::new(body)).await;
             Ok::<_, Infallible>(native(response))
         }
     });
@@ -40,17 +46,21 @@ pub async fn serve_connection(stream: TcpStream, answer: impl Answer, mut draini
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_PATIENCE)
         .max_buf_size(HEAD_BYTES_MAX)
-        // speed: answers to pipelined requests leave together (docs/performance.md).
-        .pipeline_flush(true)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(cork.clone()), service);
     let mut connection = pin!(connection);
-    let result = tokio::select! {
-        result = connection.as_mut() => result,
-        _ = draining.changed() => {
+    let mut drain = pin!(draining.changed());
+    let mut is_draining = false;
+    let served = poll_fn(|context| {
+        if !is_draining && drain.as_mut().poll(context).is_ready() {
+            is_draining = true;
             connection.as_mut().graceful_shutdown();
-            connection.await
         }
-    };
+        let served = connection.as_mut().poll(context);
+        // That the client has gone is seen by the connection, too.
+        drop(cork.poll_send(context));
+        served
+    });
+    let result = served.await;
     if let Err(error) = result {
         // The client's doing, as a rule: it went away, or it does not speak HTTP.
         tracing::debug!(%error, "a connection ended early");

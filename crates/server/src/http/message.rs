@@ -1,5 +1,7 @@
 //! Head and Response: a request without its body, and an answer.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 use engine::driver::Chunks;
 use http::request::Parts;
@@ -15,12 +17,18 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=ut
 /// A request without its body.
 pub struct Head {
     parts: Parts,
+    peer: Rc<str>,
 }
 
 impl Head {
-    /// The head of a request.
-    pub fn new(parts: Parts) -> Head {
-        Head { parts }
+    /// The head of a request that came from the address `peer`.
+    pub fn new(parts: Parts, peer: Rc<str>) -> Head {
+        Head { parts, peer }
+    }
+
+    /// The address that the request came from.
+    pub fn peer(&self) -> &str {
+        &self.peer
     }
 
     /// The method.

@@ -3,6 +3,7 @@
 mod body;
 mod connection;
 mod cookie;
+mod cork;
 mod list;
 mod listener;
 mod message;

@@ -85,7 +85,7 @@ impl<'a> Selection<'a> {
         }
         let Some(id) = tables.iter().find(|id| &*scope.at(**id).alias == prefix) else {
             let names: Vec<&str> = tables.iter().map(|id| &*scope.at(*id).alias).collect();
-            let sentence = crate::nearest::unknown("table of this request", prefix, names);
+            let sentence = format!("'{prefix}' is no table of this request; here are: {}", names.join(", "));
             return Err(Error::invalid(&root.alias, about, sentence));
         };
         let table = scope.at(*id);

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use crate::encode::key;
 use crate::error::Error;
 use crate::plan::columns::Selection;
+use crate::plan::resolver::visible_rows;
 use crate::plan::scope::{Scope, segment};
 use crate::plan::tree::JoinPlan;
 use crate::request::Query;
 use crate::row::{Layout, LayoutCell, Member, MemberKind};
 use crate::schema::{Column, Relation, TableId};
-use crate::sql::{Condition, Junction, Keyed, keyed};
+use crate::sql::{Condition, Junction, Keyed, Qualifier, junction_alias, keyed};
 
 /// A table in the tree of joins.
 pub struct JoinNode {
@@ -172,13 +173,13 @@ pub fn plan_joins<'a>(
     from: TableId,
     selection: &Selection<'_>,
     cells: &mut Cells<'a>,
-) -> Vec<JoinPlan> {
+) -> Result<Vec<JoinPlan>, Error> {
     let mut plans = Vec::new();
     for node in nodes {
         let mut list: Option<Member> = None;
         for relation in &node.relations {
             let Some(parent_cell) = parent_cell(scope, from, relation, cells) else { continue };
-            let plan = plan_join(scope, node, relation, selection, cells.layout.link(parent_cell));
+            let plan = plan_join(scope, node, relation, selection, cells.layout.link(parent_cell))?;
             let layout = Arc::clone(&plan.layout);
             let join = plans.len();
             plans.push(plan);
@@ -203,7 +204,7 @@ pub fn plan_joins<'a>(
         }
         cells.layout.members.extend(list);
     }
-    plans
+    Ok(plans)
 }
 
 /// The cell whose value leads to the joined rows. A foreign key that is not shown hides its relation (SPEC:
@@ -230,7 +231,7 @@ fn plan_join(
     relation: &Relation,
     selection: &Selection<'_>,
     parent_link: usize,
-) -> JoinPlan {
+) -> Result<JoinPlan, Error> {
     let table = scope.at(node.table);
     let (owner, key_column, order) = match relation {
         Relation::BelongsTo { key } => (node.table, key.target, None),
@@ -243,8 +244,8 @@ fn plan_join(
     let mut cells =
         Cells::shown(scope, node.table, selection, vec![layout_cell(scope, key_definition, false)]);
     cells.layout.link(0);
-    let joins = plan_joins(scope, &node.children, node.table, selection, &mut cells);
-    let always = Condition::always();
+    let joins = plan_joins(scope, &node.children, node.table, selection, &mut cells)?;
+    let rows = RowRules::of(scope, node.table, relation)?;
     let mut junction_part = None;
     if let Relation::HasAndBelongsToMany { junction, target, .. } = relation {
         let presence = cells.cell(scope, node.table, target.target);
@@ -254,7 +255,7 @@ fn plan_join(
             table: &junction.name,
             to: &junction.columns[target.column],
             target: &table.columns[target.target],
-            condition: &always,
+            condition: &rows.junction,
         });
     }
     let statement = keyed(
@@ -264,9 +265,33 @@ fn plan_join(
             columns: &cells.columns,
             key: key_definition,
             junction: junction_part,
-            condition: &always,
+            condition: &rows.table,
             order: order.map(|index| &scope.at(owner).columns[index]),
         },
     );
-    JoinPlan { parent_link, statement, layout: Arc::new(cells.layout), joins }
+    let rows_max = scope.policy.join_rows_max;
+    Ok(JoinPlan { parent_link, statement, layout: Arc::new(cells.layout), joins, rows_max })
+}
+
+/// The rows that rules leave of a joined table and of the junction to it, with their columns qualified as the statement
+/// needs it.
+struct RowRules {
+    table: Condition,
+    junction: Condition,
+}
+
+impl RowRules {
+    fn of(scope: &Scope<'_>, table: TableId, relation: &Relation) -> Result<RowRules, Error> {
+        // The first numbers are the junction's.
+        let mut aliases = 1;
+        let Relation::HasAndBelongsToMany { junction, .. } = relation else {
+            let table = visible_rows(scope, table, &Qualifier::None, &mut aliases)?;
+            return Ok(RowRules { table, junction: Condition::always() });
+        };
+        let name = &scope.at(table).name;
+        let between = Qualifier::Related(junction_alias(name));
+        let junction = visible_rows(scope, *junction, &between, &mut aliases)?;
+        let table = visible_rows(scope, table, &Qualifier::Table(name.clone()), &mut aliases)?;
+        Ok(RowRules { table, junction })
+    }
 }

@@ -3,9 +3,11 @@
 mod cache;
 mod columns;
 mod filter;
+mod groups;
 mod join;
 mod planner;
 mod read;
+mod resolver;
 mod scope;
 mod tree;
 mod write;

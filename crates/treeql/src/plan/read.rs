@@ -6,11 +6,12 @@ use crate::error::{Code, Error};
 use crate::plan::columns::Selection;
 use crate::plan::filter::conditions;
 use crate::plan::join::{self, Cells};
+use crate::plan::resolver::visible_rows;
 use crate::plan::scope::Scope;
 use crate::plan::tree::{ListPlan, SelectPlan};
 use crate::request::{Query, Request, Window};
 use crate::schema::{Column, Table, TableId};
-use crate::sql::{About, ColumnRef, Comparison, Condition, Param, Select, Source, count, select};
+use crate::sql::{About, ColumnRef, Comparison, Condition, Param, Qualifier, Select, Source, count, select};
 
 /// Plans `GET /records/{table}`.
 pub fn list(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<ListPlan, Error> {
@@ -27,7 +28,7 @@ pub fn read(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<
     select_plan(scope, table, &request.query, &condition, &[], Window::All)
 }
 
-/// The condition that the primary key is the id of the path.
+/// The condition that the primary key is the id of the path, and that the record may be seen.
 pub fn by_id(scope: &Scope<'_>, table: TableId, composite: bool) -> Result<Condition, Error> {
     let definition = scope.at(table);
     let columns = key_columns(scope, definition, composite)?;
@@ -37,7 +38,8 @@ pub fn by_id(scope: &Scope<'_>, table: TableId, composite: bool) -> Result<Condi
         let param = Param::of(source, About::new(&definition.alias, key));
         Condition::Compare(ColumnRef::plain(&key.name), Comparison::Equal, param)
     });
-    Ok(Condition::All(conditions.collect()))
+    let rows = visible_rows(scope, table, &Qualifier::None, &mut 0)?;
+    Ok(Condition::All(conditions.collect()).and(rows))
 }
 
 /// The columns by which an id addresses a record.
@@ -71,7 +73,7 @@ fn select_plan(
     let mut selection = Selection::parse(scope, query, table, &tables)?;
     join::require(&nodes, table, &mut selection);
     let mut cells = Cells::shown(scope, table, &selection, Vec::new());
-    let joins = join::plan_joins(scope, &nodes, table, &selection, &mut cells);
+    let joins = join::plan_joins(scope, &nodes, table, &selection, &mut cells)?;
     let query = Select { table: &scope.at(table).name, columns: &cells.columns, condition, order, window };
     let statement = select(scope.setting.dialect, &query);
     Ok(SelectPlan { table, statement, layout: Arc::new(cells.layout), joins })

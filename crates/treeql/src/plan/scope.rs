@@ -2,7 +2,7 @@
 
 use crate::error::{Code, Error};
 use crate::mode::Mode;
-use crate::nearest::unknown;
+use crate::nearest::{unknown, unknown_of};
 use crate::policy::Policy;
 use crate::request::Operation;
 use crate::schema::{Relation, Schema, Table, TableId, relations};
@@ -57,7 +57,7 @@ impl<'a> Scope<'a> {
 
     /// Whether the column exists for this principal.
     pub fn shows(&self, table: &Table, column: usize) -> bool {
-        self.policy.shows_column(self.operation, table, column)
+        self.policy.shows_column(table, column)
     }
 
     /// Whether unknown names are errors.
@@ -89,7 +89,7 @@ impl<'a> Scope<'a> {
 
     /// 1005 with the nearest column that this principal may see.
     pub fn no_column(&self, table: &'a Table, alias: &str, about: &str) -> Error {
-        let sentence = unknown(&format!("column of '{}'", table.alias), alias, self.column_names(table));
+        let sentence = unknown_of("column", alias, &table.alias, self.column_names(table));
         Error::new(Code::ColumnNotFound, alias).detail(about, sentence)
     }
 
@@ -107,7 +107,11 @@ impl<'a> Scope<'a> {
         let mut found = relations(self.schema, from, to, |junction| self.sees(junction));
         found.retain(|relation| self.is_usable(from, to, relation));
         if let Some(name) = key {
-            found.retain(|relation| self.key_name(from, to, relation) == name);
+            let named = |relation: &Relation| self.key_name(from, to, relation) == name;
+            if self.is_strict() && !found.is_empty() && !found.iter().any(named) {
+                return Err(self.no_key(from, to, &found, name, about));
+            }
+            found.retain(named);
         }
         if found.is_empty() && self.is_strict() {
             return Err(self.unrelated(from, to, about));
@@ -153,12 +157,24 @@ impl<'a> Scope<'a> {
         Error::invalid(&table.alias, about, sentence)
     }
 
-    fn ambiguous(&self, from: TableId, to: TableId, found: &[Relation], about: &str) -> Error {
-        let other = &self.at(to).alias;
-        let choices: Vec<String> =
-            found.iter().map(|relation| format!("{other}!{}", self.key_name(from, to, relation))).collect();
-        let sentence = format!("'{other}' is related in several ways; name one of: {}", choices.join(", "));
+    fn no_key(&self, from: TableId, to: TableId, found: &[Relation], name: &str, about: &str) -> Error {
+        let (table, other) = (&self.at(from).alias, &self.at(to).alias);
+        let shown: String = name.chars().take(64).collect();
+        let choices = self.choices(from, to, found);
+        let sentence = format!("'{other}' is not related to '{table}' by '{shown}'; name one of: {choices}");
+        Error::invalid(table, about, sentence)
+    }
+
+    /// The error for a path that could mean one of several relations.
+    pub fn ambiguous(&self, from: TableId, to: TableId, found: &[Relation], about: &str) -> Error {
+        let choices = self.choices(from, to, found);
+        let sentence = format!("'{}' is related in several ways; name one of: {choices}", self.at(to).alias);
         Error::invalid(&self.at(from).alias, about, sentence)
+    }
+
+    fn choices(&self, from: TableId, to: TableId, found: &[Relation]) -> String {
+        let name = |relation| format!("{}!{}", self.at(to).alias, self.key_name(from, to, relation));
+        found.iter().map(name).collect::<Vec<String>>().join(", ")
     }
 }
 

@@ -68,6 +68,8 @@ pub struct JoinPlan {
     pub statement: KeyedStatement,
     /// What its cells are.
     pub layout: Arc<Layout>,
+    /// limit: how many rows belong to one key; the others are left out.
+    pub rows_max: Option<usize>,
     /// What is joined to these rows in turn.
     pub joins: Vec<JoinPlan>,
 }
@@ -94,6 +96,8 @@ pub struct WritePlan {
     pub key: Key,
     /// Whether a generated key is a number on the wire.
     pub key_is_number: bool,
+    /// Claims that are written; without one of them nothing may be.
+    pub claims: Vec<u16>,
     /// Whether the statement answers with the key as a row.
     pub returns_key: bool,
 }

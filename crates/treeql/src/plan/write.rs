@@ -12,14 +12,26 @@ use crate::sql::{self, About, Param, Source};
 /// Plans `POST /records/{table}` for the members of one record.
 pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<WritePlan, Error> {
     let table = writable(scope, id)?;
-    let cells = cells(scope, id, request, &[])?;
+    let mut cells = cells(scope, id, request, &[])?;
+    let forced = forced(scope, table);
+    for (column, claim) in &forced {
+        let column = &table.columns[*column];
+        cells.push((column, Param::of(Source::Claim(*claim), About::new(&table.alias, column))));
+    }
     let sent = sent_key(scope, table, &cells);
     let returned = if sent == Key::Generated { table.key() } else { None };
     let returns_key = returned.is_some() && scope.setting.dialect.returning("").is_some();
     let returning = returned.filter(|_| returns_key);
     let statement = sql::insert(scope.setting.dialect, &table.name, &cells, returning, scope.setting.srid);
     let key_is_number = table.key().is_none_or(|key| key.kind.is_integer());
-    Ok(WritePlan { table: id, statement: Some(statement), key: sent, key_is_number, returns_key })
+    Ok(WritePlan {
+        table: id,
+        statement: Some(statement),
+        key: sent,
+        key_is_number,
+        returns_key,
+        claims: forced.into_iter().map(|(_, claim)| claim).collect(),
+    })
 }
 
 /// What a create answers with: the key as sent, the address of a record with a composite key, or what the database makes.
@@ -63,7 +75,14 @@ pub fn delete(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
 }
 
 fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan {
-    WritePlan { table, statement, key: Key::Generated, key_is_number: true, returns_key: false }
+    WritePlan {
+        table,
+        statement,
+        key: Key::Generated,
+        key_is_number: true,
+        returns_key: false,
+        claims: Vec::new(),
+    }
 }
 
 /// A table with a primary key that is no view: 1023 and 1015, in this order (SPEC 5).
@@ -88,6 +107,7 @@ fn cells<'a>(
 ) -> Result<Vec<(&'a Column, Param)>, Error> {
     let table = scope.at(id);
     let selection = Selection::parse(scope, &request.query, id, &[id])?;
+    let forced = forced(scope, table);
     let mut cells = Vec::new();
     let mut unknown: Option<Error> = None;
     for (place, member) in request.members.iter().enumerate() {
@@ -102,7 +122,18 @@ fn cells<'a>(
             continue;
         };
         let column = &table.columns[index];
-        if key.contains(&index) || !selection.has(id, table, index) {
+        // What the rules force is not the caller's to choose (SPEC 18.15 and 18.17).
+        if forced.iter().any(|(column, _)| *column == index)
+            || key.contains(&index)
+            || !selection.has(id, table, index)
+        {
+            continue;
+        }
+        if !scope.policy.writes_column(table, index) {
+            if scope.is_strict() {
+                let sentence = "is read-only for you";
+                return Err(Error::invalid(&table.alias, member, sentence));
+            }
             continue;
         }
         if column.generated {
@@ -116,4 +147,9 @@ fn cells<'a>(
         cells.push((column, Param::of(Source::Cell(place), About::new(&table.alias, column))));
     }
     unknown.map_or(Ok(cells), Err)
+}
+
+/// The columns of `table` that the rules force, with the claims that fill them.
+fn forced(scope: &Scope<'_>, table: &Table) -> Vec<(usize, u16)> {
+    scope.policy.forced.iter().filter_map(|forced| Some((forced.column_of(table)?, forced.claim))).collect()
 }

@@ -34,7 +34,9 @@ pub fn convert(cell: &Cell<'_>, column: &Column, dialect: Dialect, mode: Mode) -
         ColumnType::Boolean => boolean(&value, mode),
         ColumnType::Varbinary | ColumnType::Blob => binary(&value, dialect, mode),
         ColumnType::Integer | ColumnType::Bigint => integer(&value, column.kind, mode),
-        ColumnType::Float | ColumnType::Double | ColumnType::Decimal => number(&value, column.kind, mode),
+        ColumnType::Float | ColumnType::Double | ColumnType::Decimal => {
+            number(&value, column.kind, dialect, mode)
+        }
         _ => plain(&value, column, mode),
     }
 }
@@ -104,14 +106,16 @@ fn binary(value: &Spelled<'_>, dialect: Dialect, mode: Mode) -> Result<Value, St
 }
 
 fn integer(value: &Spelled<'_>, kind: ColumnType, mode: Mode) -> Result<Value, String> {
+    if let Sort::Bool(truth) = value.sort
+        && mode.is_strict()
+    {
+        return Err(format!("{truth} is no {kind}"));
+    }
     if let Some(int) = value.text.parse().ok().filter(|_| is_integer(value.text)) {
         return Ok(Value::Int(int));
     }
     if !mode.is_strict() {
         return Ok(text(value.text));
-    }
-    if let Sort::Bool(truth) = value.sort {
-        return Err(format!("{truth} is no {kind}"));
     }
     if is_integer(value.text) {
         return Err(format!("{} does not fit into 64 bits", shown(value.text)));
@@ -119,11 +123,40 @@ fn integer(value: &Spelled<'_>, kind: ColumnType, mode: Mode) -> Result<Value, S
     Err(format!("'{}' is no {kind}", shown(value.text)))
 }
 
-fn number(value: &Spelled<'_>, kind: ColumnType, mode: Mode) -> Result<Value, String> {
-    if mode.is_strict() && (matches!(value.sort, Sort::Bool(_)) || !is_numeric(value.text)) {
+fn number(value: &Spelled<'_>, kind: ColumnType, dialect: Dialect, mode: Mode) -> Result<Value, String> {
+    if !mode.is_strict() {
+        return Ok(text(value.text));
+    }
+    if let Sort::Bool(truth) = value.sort {
+        return Err(format!("{truth} is no {kind}"));
+    }
+    if !is_numeric(value.text) {
         return Err(format!("'{}' is no {kind}", shown(value.text)));
     }
+    if kind == ColumnType::Decimal
+        && let Some(max) = dialect.decimal_digits_max()
+        && significant_digits(value.text) > max
+    {
+        return Err(format!(
+            "{} has more than {max} digits, which {} does not keep",
+            shown(value.text),
+            dialect.name()
+        ));
+    }
+    // SQLite would store an infinity, which JSON cannot say.
+    if value.text.trim().parse().is_ok_and(f64::is_infinite) {
+        return Err(format!("{} does not fit into a {kind}", shown(value.text)));
+    }
     Ok(text(value.text))
+}
+
+/// The digits of a number without the zeros around them.
+fn significant_digits(text: &str) -> usize {
+    let mantissa = text.trim().split(['e', 'E']).next().unwrap_or_default();
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let kept = digits.trim_start_matches('0');
+    let fraction = mantissa.contains('.');
+    if fraction { kept.trim_end_matches('0').len() } else { kept.len() }
 }
 
 fn plain(value: &Spelled<'_>, column: &Column, mode: Mode) -> Result<Value, String> {

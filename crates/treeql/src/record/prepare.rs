@@ -87,6 +87,9 @@ fn value(
     }
     // The text is a number, so the database adds it as one; a double would lose digits of a decimal.
     match (dialect.adds_doubles(), text.parse()) {
+        (_, Ok(float)) if f64::is_infinite(float) => {
+            Err(format!("{text} does not fit into a {}", column.kind))
+        }
         (true, Ok(float)) => Ok(Value::Float(float)),
         _ => Ok(Value::Text(text.into())),
     }

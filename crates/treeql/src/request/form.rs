@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
 
-use crate::request::record::{Cell, Record, RecordBatch, put};
+use crate::request::record::{Cell, Members, Record, RecordBatch};
 
 /// limit: how deep brackets may nest in the name of a form field.
 const DEPTH_MAX: usize = 8;
@@ -12,11 +12,11 @@ const DEPTH_MAX: usize = 8;
 /// The record, or the batch if all names are `0[…]`, `1[…]` and so on, that decoded pairs make.
 pub fn records_of_form<'a>(pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>) -> RecordBatch<'a> {
     if pairs.iter().all(|(name, _)| !name.contains('[')) {
-        let mut record = Record::new();
+        let mut members = Members::default();
         for (name, value) in pairs {
-            put_field(&mut record, name, Cell::Text(value));
+            put(&mut members, name, Cell::Text(value));
         }
-        return RecordBatch { records: vec![record], batch: false };
+        return RecordBatch { records: vec![members.finish()], batch: false };
     }
     let mut tree = Map::new();
     for (name, value) in &pairs {
@@ -33,23 +33,23 @@ pub fn records_of_form<'a>(pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>) -> RecordBa
     RecordBatch { records: vec![record_of(tree)], batch: false }
 }
 
-fn put_field<'a>(record: &mut Record<'a>, name: Cow<'a, str>, cell: Cell<'a>) {
+fn put<'a>(members: &mut Members<'a>, name: Cow<'a, str>, cell: Cell<'a>) {
     match name.strip_suffix("__is_null") {
-        Some(plain) => put(record, Cow::Owned(plain.to_owned()), Cell::Null),
-        None => put(record, name, cell),
+        Some(plain) => members.put(Cow::Owned(plain.to_owned()), Cell::Null),
+        None => members.put(name, cell),
     }
 }
 
-fn record_of<'a>(members: Map<String, Json>) -> Record<'a> {
-    let mut record = Record::new();
-    for (name, value) in members {
+fn record_of<'a>(fields: Map<String, Json>) -> Record<'a> {
+    let mut members = Members::default();
+    for (name, value) in fields {
         let cell = match value {
             Json::String(text) => Cell::Text(Cow::Owned(text)),
             other => Cell::Json(Cow::Owned(lists(other).to_string())),
         };
-        put_field(&mut record, Cow::Owned(name), cell);
+        put(&mut members, Cow::Owned(name), cell);
     }
-    record
+    members.finish()
 }
 
 /// Puts `value` where `a[b][]` says.

@@ -1,6 +1,7 @@
 //! The query string: include, exclude, filter, join, order, page and size (SPEC 2.5 and 8).
 
 use std::borrow::Cow;
+use std::num::IntErrorKind;
 
 use crate::error::{Code, Error};
 use crate::mode::Mode;
@@ -33,6 +34,8 @@ pub struct Query<'a> {
     pub filters: Vec<Filter<'a>>,
     /// Every `order`: a column and a direction.
     pub orders: Vec<Cow<'a, str>>,
+    /// The slot of the text that is searched for in all text columns.
+    pub search: Option<u16>,
 }
 
 impl Query<'_> {
@@ -57,6 +60,7 @@ impl Query<'_> {
                 })
                 .collect(),
             orders: self.orders.into_iter().map(own).collect(),
+            search: self.search,
         }
     }
 }
@@ -71,7 +75,8 @@ pub struct Parsed<'a> {
     pub query: Query<'a>,
     /// Whether `page` was given.
     pub counted: bool,
-    page: Option<i64>,
+    /// The number of the page, if `page` was given.
+    pub page: Option<i64>,
     page_size: Option<i64>,
     size: Option<i64>,
 }
@@ -98,6 +103,15 @@ pub fn parse_query<'a>(
     }
     parsed.finish(values);
     Ok(parsed)
+}
+
+/// The first value of a parameter that the configuration names, such as the text of a search.
+pub fn parameter<'a>(text: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    let pairs = text.split('&').filter_map(|piece| piece.split_once('='));
+    pairs
+        .filter_map(|(key, value)| Some((base_name(decode(key)?), value)))
+        .find(|(key, _)| key == name)
+        .and_then(|(_, value)| decode(value))
 }
 
 fn not_utf8(table: &str, text: &str) -> Error {
@@ -149,6 +163,11 @@ impl<'a> Parsed<'a> {
                     Cow::Owned(name) => Cow::Owned(name["filter".len()..].to_owned()),
                 };
                 self.read_filter(group, value, table, mode, values)?;
+            }
+            (known, None) if PARAMETERS.contains(&known) || known.starts_with("filter") => {
+                if mode.is_strict() {
+                    return Err(Error::invalid(table, known, "has no value"));
+                }
             }
             (other, _) => check_unknown(other, table, mode)?,
         }
@@ -256,14 +275,15 @@ fn number(name: &str, text: &str, least: i64, table: &str, mode: Mode) -> Result
     if !mode.is_strict() {
         return Ok(leading_integer(text));
     }
-    match text.parse::<i64>() {
-        Ok(number) if number >= least => Ok(number),
-        _ => {
-            let shown: String = text.chars().take(64).collect();
-            let sentence = format!("'{shown}' is not a whole number of at least {least}");
-            Err(Error::invalid(table, name, sentence))
+    let shown = || text.chars().take(64).collect::<String>();
+    let sentence = match text.parse::<i64>() {
+        Ok(number) if number >= least => return Ok(number),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => {
+            format!("{} does not fit into 64 bits", shown())
         }
-    }
+        _ => format!("'{}' is not a whole number of at least {least}", shown()),
+    };
+    Err(Error::invalid(table, name, sentence))
 }
 
 /// An optional sign and the digits at the start, otherwise 0, as PHP's `intval`.

@@ -1,6 +1,7 @@
 //! Records as callers send them, before their types are known.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// A value of a record, still as the caller spelled it.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,12 +18,49 @@ pub enum Cell<'a> {
     Json(Cow<'a, str>),
 }
 
-/// limit: members of a record; more columns than any of the databases allows. Equal names are found by comparing all,
-/// so that a body of millions of names would keep a worker busy for minutes.
-pub const MEMBERS_MAX: usize = 4096;
-
 /// Members and their values, in the order sent; of equal names the last value counts.
 pub type Record<'a> = Vec<(Cow<'a, str>, Cell<'a>)>;
+
+/// limit: members of a record; more columns than any of the databases allows.
+pub const MEMBERS_MAX: usize = 4096;
+/// limit: members of a record that are compared one by one; beyond, their number is the caller's and a map finds them.
+const SCAN_MAX: usize = 32;
+
+/// A record under construction.
+#[derive(Default)]
+pub struct Members<'a> {
+    record: Record<'a>,
+    /// Where each member stands, once there are too many to compare.
+    places: HashMap<Cow<'a, str>, usize>,
+}
+
+impl<'a> Members<'a> {
+    /// Adds a member; of equal names the last value counts.
+    pub fn put(&mut self, name: Cow<'a, str>, cell: Cell<'a>) {
+        if let Some(place) = self.place(&name) {
+            self.record[place].1 = cell;
+            return;
+        }
+        self.record.push((name, cell));
+        if self.record.len() > SCAN_MAX {
+            let added = if self.places.is_empty() { 0 } else { self.record.len() - 1 };
+            let names = self.record.iter().enumerate().skip(added);
+            self.places.extend(names.map(|(place, (name, _))| (name.clone(), place)));
+        }
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        if self.record.len() > SCAN_MAX {
+            return self.places.get(name).copied();
+        }
+        self.record.iter().position(|(known, _)| known == name)
+    }
+
+    /// The record.
+    pub fn finish(self) -> Record<'a> {
+        self.record
+    }
+}
 
 /// One record, or several to be treated as one.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,13 +71,21 @@ pub struct RecordBatch<'a> {
     pub batch: bool,
 }
 
-/// Adds a member. One more than may be is kept, for whoever checks the number in the end.
-pub fn put<'a>(record: &mut Record<'a>, name: Cow<'a, str>, cell: Cell<'a>) {
-    if record.len() > MEMBERS_MAX {
-        return;
-    }
-    match record.iter_mut().find(|(known, _)| *known == name) {
-        Some((_, last)) => *last = cell,
-        None => record.push((name, cell)),
+#[cfg(test)]
+mod tests {
+    use crate::request::record::{Cell, Members};
+
+    #[test]
+    fn of_equal_names_the_last_counts_however_many_there_are() {
+        let mut members = Members::default();
+        for round in ["1", "2"] {
+            for number in 0..100 {
+                members.put(number.to_string().into(), Cell::Number(round.into()));
+            }
+        }
+        let record = members.finish();
+        assert_eq!(record.len(), 100);
+        assert!(record.iter().all(|(_, cell)| *cell == Cell::Number("2".into())));
+        assert_eq!(record[70].0, "70");
     }
 }

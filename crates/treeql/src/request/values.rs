@@ -15,8 +15,8 @@ pub struct Values<'a> {
     pub limit: Option<i64>,
     /// How many rows of a list are passed over.
     pub offset: i64,
-    /// What is known about who asks, for the conditions of the policy.
-    pub claims: Vec<Cow<'a, str>>,
+    /// What is known about who asks, for the conditions of the policy; what is not known is null.
+    pub claims: Vec<Option<Cow<'a, str>>>,
 }
 
 impl Values<'_> {
@@ -41,7 +41,7 @@ impl Values<'_> {
             more_id_parts: self.more_id_parts,
             limit: self.limit,
             offset: self.offset,
-            claims: self.claims.into_iter().map(own).collect(),
+            claims: self.claims.into_iter().map(|claim| claim.map(own)).collect(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::nearest::unknown;
 use crate::schema::column::{Column, ColumnType};
 use crate::schema::declared::Declared;
 use crate::schema::mapping::Mapping;
@@ -36,6 +37,7 @@ impl Schema {
     /// A sentence that names what is declared and does not exist, or the exposed name that two tables have.
     pub fn build(mut raw: Vec<RawTable>, publication: &Publication) -> Result<Schema, String> {
         publication.declared.apply(&mut raw)?;
+        check_published(&raw, publication)?;
         raw.retain(|table| publication.tables.is_empty() || publication.tables.contains(&table.name));
         raw.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
         let by_name: HashMap<String, TableId> =
@@ -111,6 +113,18 @@ impl Schema {
         for (to, from, index) in all {
             self.tables[to.0 as usize].referenced_by.push((from, index));
         }
+    }
+}
+
+/// A table to publish that does not exist is a mistake, not an empty API.
+fn check_published(raw: &[RawTable], publication: &Publication) -> Result<(), String> {
+    let missing = publication.tables.iter().find(|name| !raw.iter().any(|table| table.name == **name));
+    match missing {
+        Some(name) => {
+            let names: Vec<&str> = raw.iter().map(|table| table.name.as_str()).collect();
+            Err(format!("tables: {}", unknown("table", name, names)))
+        }
+        None => Ok(()),
     }
 }
 

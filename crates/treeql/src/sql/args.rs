@@ -51,19 +51,17 @@ impl<'a> Args<'a> {
     pub fn get(&self, param: &Param) -> Result<Bound<'a>, Error> {
         match param.source {
             Source::Slot(slot) => self.text(&self.values.slots[usize::from(slot)], param),
-            Source::Claim(claim) => self.text(&self.values.claims[usize::from(claim)], param),
-            Source::Id(part) => self.id(self.values.id(self.id, part), param),
+            // What is not known, or is no value of its column, equals nothing.
+            Source::Claim(claim) => match &self.values.claims[usize::from(claim)] {
+                Some(text) => self.text(text, param).or(Ok(Bound::Ref(ValueRef::Null))),
+                None => Ok(Bound::Ref(ValueRef::Null)),
+            },
+            Source::Id(part) => self.text(self.values.id(self.id, part), param),
             Source::Limit => Ok(Bound::Ref(self.values.limit.map_or(ValueRef::Null, ValueRef::Int))),
             Source::Offset => Ok(Bound::Ref(ValueRef::Int(self.values.offset))),
             Source::Cell(cell) => Ok(Bound::Ref(self.cells[usize::from(cell)].as_ref())),
             Source::Key(key) => Ok(Bound::Ref(self.keys[usize::from(key)].as_ref())),
         }
-    }
-
-    /// An id that is no value of its column addresses nothing, in every engine alike; the lenient mode leaves it to
-    /// the engine (SPEC: loose-id).
-    fn id(&self, text: &'a str, param: &Param) -> Result<Bound<'a>, Error> {
-        self.text(text, param).or(Ok(Bound::Ref(ValueRef::Null)))
     }
 
     fn text(&self, text: &'a str, param: &Param) -> Result<Bound<'a>, Error> {

@@ -206,4 +206,24 @@ impl Dialect {
             Dialect::MySql | Dialect::Postgres => false,
         }
     }
+
+    /// A column with a parameter added to it.
+    pub fn incremented(self, kind: ColumnType, column: &str, placeholder: &str) -> String {
+        let sum = format!("{column} + {placeholder}");
+        match self {
+            // Beyond 64 bits SQLite would go on with a double and lose digits; abs() of the least integer is an error.
+            Dialect::Sqlite if kind.is_integer() => {
+                format!("CASE typeof({sum}) WHEN 'real' THEN abs(-9223372036854775807 - 1) ELSE {sum} END")
+            }
+            Dialect::Sqlite | Dialect::MySql | Dialect::Postgres => sum,
+        }
+    }
+
+    /// How many digits of an exact number are kept, if not all.
+    pub fn decimal_digits_max(self) -> Option<usize> {
+        match self {
+            Dialect::Sqlite => Some(15), // Exact numbers are stored as doubles.
+            Dialect::MySql | Dialect::Postgres => None,
+        }
+    }
 }

@@ -11,6 +11,6 @@ mod writer;
 pub use args::{Args, Bound};
 pub use condition::{ColumnRef, Comparison, Condition, Exists, Qualifier};
 pub use dialect::{CellKind, Dialect};
-pub use select::{Junction, KEYS_MAX, Keyed, KeyedStatement, Select, count, keyed, select};
+pub use select::{Junction, KEYS_MAX, Keyed, KeyedStatement, Select, count, junction_alias, keyed, select};
 pub use statement::{About, Param, Source, Statement, Wrap};
 pub use write::{delete, increment, insert, update};

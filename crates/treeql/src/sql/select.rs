@@ -75,15 +75,13 @@ pub struct Junction<'a> {
     pub to: &'a Column,
     /// The column of the joined table that it leads to.
     pub target: &'a Column,
-    /// Which rows of the junction may be seen, qualified by its name.
+    /// Which rows of the junction may be seen, qualified by its alias.
     pub condition: &'a Condition,
 }
 
-impl Keyed<'_> {
-    /// The number of the junction's alias: `r0`, unless the joined table is called that.
-    fn junction_alias(&self) -> u16 {
-        u16::from(self.table.eq_ignore_ascii_case("r0"))
-    }
+/// The number of the alias of the junction to `table`: `r0`, unless the joined table is called that.
+pub fn junction_alias(table: &str) -> u16 {
+    u16::from(table.eq_ignore_ascii_case("r0"))
 }
 
 /// A statement that exists once for each power-of-two number of keys.
@@ -151,7 +149,7 @@ pub fn keyed(dialect: Dialect, query: &Keyed<'_>) -> KeyedStatement {
 
 /// A left join, so that a junction row whose record may not be seen still counts, as null (SPEC 9.2).
 fn write_junction(writer: &mut Writer, query: &Keyed<'_>, junction: &Junction<'_>) {
-    let alias = query.junction_alias();
+    let alias = junction_alias(query.table);
     let junction_column =
         |column: &Column| ColumnRef { qualifier: Qualifier::Related(alias), name: column.name.clone() };
     let key = junction_column(query.key).quoted(writer);
@@ -180,7 +178,7 @@ fn tail(dialect: Dialect, query: &Keyed<'_>) -> String {
     let quoted = Writer::new(dialect);
     match query.order {
         Some(column) if query.junction.is_some() => {
-            format!(") ORDER BY r{}.{}", query.junction_alias(), quoted.quoted(&column.name))
+            format!(") ORDER BY r{}.{}", junction_alias(query.table), quoted.quoted(&column.name))
         }
         Some(column) => format!(") ORDER BY {}.{}", quoted.quoted(query.table), quoted.quoted(&column.name)),
         None => ")".to_owned(),

@@ -70,9 +70,10 @@ pub fn increment(
     writer.list(cells, ",", |writer, (column, param)| {
         writer.name(&column.name);
         writer.text(" = ");
-        writer.name(&column.name);
-        writer.text(" + ");
-        writer.param(param.clone());
+        let quoted = writer.quoted(&column.name);
+        let placeholder = writer.hole(param.clone());
+        let text = writer.dialect().incremented(column.kind, &quoted, &placeholder);
+        writer.text(&text);
     });
     condition.write_where(&mut writer);
     writer.finish()

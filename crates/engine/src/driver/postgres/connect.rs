@@ -36,16 +36,24 @@ pub struct Link {
 impl Target {
     /// Reads a URL. The error is a sentence without the password.
     pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
-        let verify = url.contains("sslmode=verify-full");
-        let known = url
-            .replace("sslmode=verify-full", "sslmode=require")
-            .replace("sslmode=verify-ca", "sslmode=require");
+        let (url, ssl_mode) = without_ssl_mode(url)?;
+        let verify = ssl_mode.as_deref() == Some("verify-full");
+        let native = match ssl_mode.as_deref() {
+            None | Some("prefer") => SslMode::Prefer,
+            Some("disable") => SslMode::Disable,
+            Some("require" | "verify-full") => SslMode::Require,
+            Some(other) => {
+                return Err(format!(
+                    "sslmode is '{other}', but takes disable, prefer, require or verify-full"
+                ));
+            }
+        };
         let mut config: Config =
-            known.parse().map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
+            url.parse().map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
         if let Some(password) = password {
             config.password(password);
         }
-        config.connect_timeout(CONNECT_PATIENCE).application_name("rowcast");
+        config.ssl_mode(native).connect_timeout(CONNECT_PATIENCE).application_name("rowcast");
         Ok(Target { config, verify, is_direct: Cell::new(true) })
     }
 
@@ -97,6 +105,20 @@ impl Target {
         drive(connection);
         Ok(client)
     }
+}
+
+/// The URL without its `sslmode`, and that.
+fn without_ssl_mode(url: &str) -> Result<(String, Option<String>), String> {
+    let mut parsed =
+        url::Url::parse(url).map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
+    let pairs: Vec<(String, String)> = parsed.query_pairs().into_owned().collect();
+    let ssl_mode = pairs.iter().find(|(name, _)| name == "sslmode").map(|(_, value)| value.clone());
+    let others: Vec<_> = pairs.iter().filter(|(name, _)| name != "sslmode").collect();
+    parsed.set_query(None);
+    if !others.is_empty() {
+        parsed.query_pairs_mut().extend_pairs(others);
+    }
+    Ok((parsed.into(), ssl_mode))
 }
 
 /// Runs the connection beside the requests that use it.

@@ -39,6 +39,17 @@ pub fn convert(error: &rusqlite::Error) -> Error {
     }
 }
 
+/// The error of a statement that was prepared well and failed while it ran: a plain SQLITE_ERROR then comes from a
+/// function that could not take a value, as `abs` of an integer that overflows.
+pub fn convert_run(error: &rusqlite::Error) -> Error {
+    match error {
+        rusqlite::Error::SqliteFailure(native, _) if native.extended_code == ffi::SQLITE_ERROR => {
+            Error::new(Code::ValueNotAccepted, "a value does not fit into its column")
+        }
+        other => convert(other),
+    }
+}
+
 /// Whether a query ended because the progress handler said so.
 pub fn is_interrupted(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)

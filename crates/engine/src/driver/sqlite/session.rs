@@ -11,7 +11,7 @@ use treeql::sql::{Args, Statement};
 use crate::driver::connection::Connection;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
 use crate::driver::sqlite::budget::Budget;
-use crate::driver::sqlite::error::{convert, is_interrupted};
+use crate::driver::sqlite::error::{convert, convert_run, is_interrupted};
 use crate::driver::sqlite::rows::{SqliteRow, bind};
 
 /// limit: instructions of SQLite's virtual machine for a read beside other requests, about a millisecond.
@@ -79,15 +79,22 @@ impl Session {
         }
     }
 
-    /// Lets queries run until the flag is set.
-    pub fn allow_until(&self, cancelled: Arc<AtomicBool>) {
-        self.budget.allow_until(Some(cancelled));
+    /// Lets queries run until the flag is set, or as long as they take.
+    pub fn allow_until(&self, cancelled: Option<Arc<AtomicBool>>) {
+        self.budget.allow_until(cancelled);
     }
 
     /// Runs a statement that controls transactions.
     pub fn control(&self, text: &'static str) -> Result<(), Error> {
         let run = || self.connection.prepare_cached(text)?.execute([]).map(|_| ());
         run().map_err(|error: rusqlite::Error| convert(&error))
+    }
+
+    /// Puts everything that is in the log into the file; whether all of it was.
+    pub fn checkpoint(&self) -> Result<bool, Error> {
+        let query = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_busy = self.connection.query_row(query, [], |row| row.get::<_, bool>(0));
+        is_busy.map(|is_busy| !is_busy).map_err(|error| convert(&error))
     }
 
     /// Whether a transaction is open; SQLite ends it by itself after some errors.
@@ -129,7 +136,7 @@ impl Connection for Session {
             Stopped::Failed(error) => error,
             _ => Error::new(treeql::error::Code::Internal, "Database error"),
         })?;
-        let rows = prepared.raw_execute().map_err(|error| convert(&error))?;
+        let rows = prepared.raw_execute().map_err(|error| convert_run(&error))?;
         Ok(Done { rows: rows as u64, key: self.connection.last_insert_rowid() })
     }
 }

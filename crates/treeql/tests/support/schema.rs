@@ -1,4 +1,4 @@
-//! Schemas for tests: tables in a few words, from which the real [`Schema`] is built.
+//! Tables in a few words.
 
 use treeql::schema::{Column, ColumnType, RawTable, TableKind};
 
@@ -12,12 +12,6 @@ pub fn table(name: &str, columns: &[(&str, ColumnType)]) -> RawTable {
         key_columns: vec![0],
         references: Vec::new(),
     }
-}
-
-/// The same table with another primary key, by position; several columns make a composite one.
-pub fn with_key(mut table: RawTable, columns: &[usize]) -> RawTable {
-    table.key_columns = columns.to_vec();
-    table
 }
 
 /// The same table with foreign keys: a column and the table whose primary key it refers to.

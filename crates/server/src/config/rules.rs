@@ -1,0 +1,125 @@
+//! Options of the middlewares to the rules that the planner is given.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use treeql::nearest::unknown;
+use treeql::policy::{Names, Operations, Policy, RULES_MAX, Rule, Rules, Template, Tenancy, Who};
+
+use crate::api::RecordRules;
+use crate::config::options::Options;
+use crate::config::policy_options::Rule as RuleOptions;
+
+/// Middlewares that exist, by the names of the reference.
+const MIDDLEWARES: [&str; 8] = [
+    "authorization",
+    "multiTenancy",
+    "ipAddress",
+    "pageLimits",
+    "joinLimits",
+    "textSearch",
+    "sanitation",
+    "validation",
+];
+
+/// The rules that the configuration says. The error is a sentence that names the setting.
+pub fn rules(options: &Options) -> Result<Rules, String> {
+    let on = switched_on(&options.middlewares)?;
+    let has = |name: &str| on.contains(&name);
+    let limits = &options.limits;
+    let mut policy = Policy {
+        join_depth_max: limits.join_depth,
+        join_tables_max: limits.join_tables,
+        rows_max: (limits.list_rows > 0).then_some(limits.list_rows),
+        ..Policy::default()
+    };
+    if has("pageLimits") {
+        policy.pages_max = (options.page_limits.pages > 0).then_some(options.page_limits.pages);
+        policy.rows_max = Some(
+            policy.rows_max.map_or(options.page_limits.records, |max| max.min(options.page_limits.records)),
+        );
+    }
+    if has("joinLimits") {
+        policy.join_depth_max = policy.join_depth_max.min(options.join_limits.depth);
+        policy.join_tables_max = policy.join_tables_max.min(options.join_limits.tables);
+        policy.join_rows_max = Some(options.join_limits.records);
+    }
+    if has("textSearch") {
+        policy.search = Some(options.text_search.parameter.clone());
+    }
+    let authorization =
+        if has("authorization") { Some(authorization(&options.authorization.rules)?) } else { None };
+    let mut tenancies = Vec::new();
+    if has("multiTenancy") {
+        for tenant in &options.multi_tenancy.rules {
+            let value = Template::parse(&tenant.value).map_err(|error| format!("multiTenancy: {error}"))?;
+            tenancies.push(Tenancy {
+                tables: list(&tenant.tables),
+                column: tenant.column.clone(),
+                value,
+                restricts: true,
+            });
+        }
+    }
+    if has("ipAddress") {
+        for column in list(&options.ip_address.columns) {
+            let tables = list(&options.ip_address.tables);
+            tenancies.push(Tenancy { tables, column, value: Template::address(), restricts: false });
+        }
+    }
+    Ok(Rules::new(policy, authorization, tenancies))
+}
+
+/// What is done to records before they are written. The error is a sentence that names the setting.
+pub fn record_rules(options: &Options) -> Result<RecordRules, String> {
+    let on = switched_on(&options.middlewares)?;
+    let mut rules = RecordRules::default();
+    if on.contains(&"sanitation") {
+        rules.sanitation = Some(converted(&options.sanitation, "sanitation")?);
+    }
+    if on.contains(&"validation") {
+        rules.validation = Some(converted(&options.validation, "validation")?);
+    }
+    Ok(rules)
+}
+
+/// The rules of the pure crate, read from the options of the same names.
+fn converted<T: DeserializeOwned>(options: &impl Serialize, name: &str) -> Result<T, String> {
+    let value = serde_json::to_value(options).map_err(|error| format!("{name}: {error}"))?;
+    serde_json::from_value(value).map_err(|error| format!("{name}: {error}"))
+}
+
+fn switched_on(text: &str) -> Result<Vec<&str>, String> {
+    let names: Vec<&str> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    match names.iter().find(|name| !MIDDLEWARES.contains(name)) {
+        Some(name) => Err(format!("middlewares: {}", unknown("middleware", name, MIDDLEWARES))),
+        None => Ok(names),
+    }
+}
+
+fn list(text: &str) -> Vec<String> {
+    text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
+fn authorization(options: &[RuleOptions]) -> Result<Vec<Rule>, String> {
+    if options.len() > RULES_MAX {
+        return Err(format!("authorization.rules: {} rules; there may be {RULES_MAX}", options.len()));
+    }
+    let mut rules = Vec::new();
+    for (index, options) in options.iter().enumerate() {
+        let at = |error: String| format!("authorization.rules, rule {}: {error}", index + 1);
+        if options.tables.trim().is_empty() {
+            return Err(at("tables is empty; name tables, or * for all".to_owned()));
+        }
+        let mut rule = Rule {
+            who: Who::parse(&options.who).map_err(at)?,
+            tables: Names::parse(&options.tables),
+            allow: Operations::parse(&options.allow).map_err(at)?,
+            hide: Names::parse(&options.hide),
+            read_only: Names::parse(&options.read_only),
+            ..Rule::open()
+        };
+        rule.set_filter(&options.filter).map_err(at)?;
+        rules.push(rule);
+    }
+    Ok(rules)
+}

@@ -1,0 +1,131 @@
+//! Policy: the rules that hold for one kind of principal, as the planner asks for them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::policy::principal::Principal;
+use crate::policy::rule::Rule;
+use crate::policy::template::Template;
+use crate::request::Operation;
+use crate::schema::Table;
+
+/// A column that is not the caller's to choose: set on create, left out of changes.
+#[derive(Clone, Debug)]
+pub struct Forced {
+    /// Exposed names of the tables; empty means all.
+    pub tables: Vec<String>,
+    /// Exposed name of the column.
+    pub column: String,
+    /// Which claim value fills it.
+    pub claim: u16,
+    /// Whether only rows with this value exist (multi-tenancy), or it is only written (the address of the client).
+    pub restricts: bool,
+}
+
+impl Forced {
+    /// The column of `table` that is forced, if it has one.
+    pub fn column_of(&self, table: &Table) -> Option<usize> {
+        let is_meant = self.tables.is_empty() || self.tables.iter().any(|name| **name == *table.alias);
+        if is_meant { table.column(&self.column) } else { None }
+    }
+}
+
+/// What a principal may see and touch, and how much at once.
+///
+/// Plans are kept by policy: two requests share a plan only if their policies have the same id. The values that differ
+/// between people with the same policy are claims, bound like any other value.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Which policy this is, among those of the process.
+    pub id: u32,
+    /// limit: how many tables a path of a join or a filter may have after the first.
+    pub join_depth_max: usize,
+    /// limit: how many tables all joins of a request may name together.
+    pub join_tables_max: usize,
+    /// limit: how many records are joined to one record, per join.
+    pub join_rows_max: Option<usize>,
+    /// limit: the most rows of one list; `None` means as many as there are, streamed.
+    pub rows_max: Option<i64>,
+    /// limit: the highest page number.
+    pub pages_max: Option<i64>,
+    /// The parameter that searches all text columns.
+    pub search: Option<String>,
+    /// The rules in their order, each with the number of its first claim; `None`: everything is allowed.
+    pub rules: Option<Vec<(Arc<Rule>, u16)>>,
+    /// Columns that are not the caller's to choose.
+    pub forced: Arc<[Forced]>,
+    /// What makes the claims, by number.
+    pub templates: Vec<Template>,
+}
+
+impl Default for Policy {
+    /// Everything may be done; joins are bounded because each table is a query.
+    fn default() -> Policy {
+        Policy {
+            id: 0,
+            join_depth_max: 8,
+            join_tables_max: 32,
+            join_rows_max: None,
+            rows_max: None,
+            pages_max: None,
+            search: None,
+            rules: None,
+            forced: Arc::new([]),
+            templates: Vec::new(),
+        }
+    }
+}
+
+/// What the rules say about a table.
+#[derive(Clone, Copy, Debug)]
+pub enum Verdict<'a> {
+    /// There are no rules: everything is allowed.
+    Open,
+    /// This rule decides; the number is that of its first claim.
+    Rule(&'a Rule, u16),
+    /// There are rules and none names the table: it does not exist.
+    Unknown,
+}
+
+impl Policy {
+    /// What the rules say about a table: the first that names it decides.
+    pub fn verdict(&self, table: &Table) -> Verdict<'_> {
+        let Some(rules) = &self.rules else { return Verdict::Open };
+        match rules.iter().find(|(rule, _)| rule.tables.has(&table.alias)) {
+            Some((rule, first)) => Verdict::Rule(rule, *first),
+            None => Verdict::Unknown,
+        }
+    }
+
+    /// Whether `table` exists for this principal and `operation`.
+    pub fn shows_table(&self, operation: Operation, table: &Table) -> bool {
+        match self.verdict(table) {
+            Verdict::Open => true,
+            Verdict::Rule(rule, _) => rule.allow.has(operation),
+            Verdict::Unknown => false,
+        }
+    }
+
+    /// Whether the column at `column` of `table` exists for this principal.
+    pub fn shows_column(&self, table: &Table, column: usize) -> bool {
+        match self.verdict(table) {
+            Verdict::Open => true,
+            Verdict::Rule(rule, _) => !rule.hides(table, column),
+            Verdict::Unknown => false,
+        }
+    }
+
+    /// Whether the column may be written, by those who see it.
+    pub fn writes_column(&self, table: &Table, column: usize) -> bool {
+        match self.verdict(table) {
+            Verdict::Open => true,
+            Verdict::Rule(rule, _) => !rule.keeps(table, column),
+            Verdict::Unknown => false,
+        }
+    }
+
+    /// The claims of somebody, in the order of their numbers. A missing one is null, which equals nothing.
+    pub fn claims<'a>(&'a self, principal: &'a Principal, address: &'a str) -> Vec<Option<Cow<'a, str>>> {
+        self.templates.iter().map(|template| template.value(principal, address)).collect()
+    }
+}
