@@ -182,7 +182,8 @@ mod tests {
     const NOW: u64 = 1_700_000_000;
 
     fn sessions(secret: &str, name: &str) -> Sessions {
-        let options = Options { secret: secret.into(), session_name: name.into(), lifetime: 60, remember: false };
+        let options =
+            Options { secret: secret.into(), session_name: name.into(), lifetime: 60, remember: false };
         Sessions::compile(&options).unwrap()
     }
 
