@@ -5,12 +5,14 @@ use std::time::Duration;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder, SslOpts};
 use tokio::sync::Mutex;
-use treeql::error::{Code, Error};
+use treeql::error::Error;
 
-use crate::driver::pool::Poolable;
+use crate::driver::pool::{Poolable, unreachable};
 
 /// limit: how long a connection may take to open.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a connection may be silent before the machine at the other end is asked whether it is still there.
+const KEEPALIVE: Duration = Duration::from_secs(10);
 /// limit: prepared statements of a connection.
 const STATEMENTS_MAX: usize = 512;
 /// Bad values are errors and not silently changed (SPEC 11.1); double quotes are left alone, we do not use them.
@@ -46,6 +48,7 @@ impl Target {
             .stmt_cache_size(STATEMENTS_MAX)
             .client_found_rows(true)
             .tcp_nodelay(true)
+            .tcp_keepalive(Some(KEEPALIVE))
             .setup(vec![SQL_MODE.to_owned(), "SET NAMES utf8mb4".to_owned()]);
         if let Some(password) = password {
             builder = builder.pass(Some(password));
@@ -75,10 +78,8 @@ impl Target {
 
     /// Opens a connection for the pool of a worker.
     pub async fn link(&self) -> Result<Link, Error> {
-        self.open().await.map(|conn| Link(Mutex::new(conn))).map_err(|error| {
-            tracing::warn!(%error, "no connection to MySQL");
-            Error::new(Code::DatabaseUnavailable, "the database cannot be reached; try again")
-        })
+        let opened = self.open().await.map_err(|error| unreachable("MySQL", &error))?;
+        Ok(Link(Mutex::new(opened)))
     }
 }
 
@@ -90,4 +91,7 @@ impl Poolable for Link {
     async fn is_alive(&mut self) -> bool {
         tokio::time::timeout(CONNECT_PATIENCE, self.0.get_mut().ping()).await.is_ok_and(|asked| asked.is_ok())
     }
+
+    /// The server notices when it sends something; until then the statement goes on.
+    fn abandon(self) {}
 }

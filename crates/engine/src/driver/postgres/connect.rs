@@ -4,8 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::time::Duration;
 
+use tokio::task::AbortHandle;
 use tokio_postgres::config::SslMode;
-use tokio_postgres::{Client, Config, Statement};
+use tokio_postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::driver::pool::Poolable;
@@ -13,6 +14,8 @@ use crate::driver::tls::client_config;
 
 /// limit: how long a connection may take to open.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
+/// How long the machine at the other end may be silent, or not confirm what it was sent, before it is given up.
+const KEEPALIVE: Duration = Duration::from_secs(10);
 /// limit: prepared statements of a connection; beyond it all are forgotten and prepared again when needed.
 const STATEMENTS_MAX: usize = 1024;
 /// A setting that reaches the server only if no pooler stands in between.
@@ -31,6 +34,10 @@ pub struct Link {
     /// The library's client; many statements may be under way on it.
     pub client: Client,
     statements: RefCell<HashMap<u64, Statement>>,
+    /// What carries bytes between the client and the socket.
+    carrier: AbortHandle,
+    /// How a second connection is made that cancels what this one does.
+    tls: Option<MakeRustlsConnect>,
 }
 
 impl Target {
@@ -46,6 +53,8 @@ impl Target {
             config.password(password);
         }
         config.connect_timeout(CONNECT_PATIENCE).application_name("rowcast");
+        config.keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE / 5).keepalives_retries(3);
+        config.tcp_user_timeout(KEEPALIVE);
         Ok(Target { config, verify, is_direct: Cell::new(true) })
     }
 
@@ -60,8 +69,7 @@ impl Target {
 
     /// Opens a connection.
     pub async fn open(&self) -> Result<Link, tokio_postgres::Error> {
-        let client = self.connect(&self.config).await?;
-        Ok(Link { client, statements: RefCell::default() })
+        self.connect(&self.config).await
     }
 
     /// Opens a connection and finds out whether a pooler stands in between: it refuses the probe, or loses it.
@@ -70,14 +78,15 @@ impl Target {
         let given = self.config.get_options().map_or_else(String::new, |given| format!("{given} "));
         probing.options(format!("{given}{PROBE}"));
         let refused = match self.connect(&probing).await {
-            Ok(client) => {
-                let shown = client.simple_query("SELECT current_setting('rowcast.direct', true)").await?;
+            Ok(link) => {
+                let shown =
+                    link.client.simple_query("SELECT current_setting('rowcast.direct', true)").await?;
                 let is_direct = shown.iter().any(|message| match message {
                     tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0) == Some("1"),
                     _ => false,
                 });
                 self.is_direct.set(is_direct);
-                return Ok(Link { client, statements: RefCell::default() });
+                return Ok(link);
             }
             Err(error) => error,
         };
@@ -86,29 +95,34 @@ impl Target {
         Ok(link)
     }
 
-    async fn connect(&self, config: &Config) -> Result<Client, tokio_postgres::Error> {
+    async fn connect(&self, config: &Config) -> Result<Link, tokio_postgres::Error> {
         if config.get_ssl_mode() == SslMode::Disable {
-            let (client, connection) = config.connect(tokio_postgres::NoTls).await?;
-            drive(connection);
-            return Ok(client);
+            let (client, connection) = config.connect(NoTls).await?;
+            return Ok(Link::new(client, drive(connection), None));
         }
         let tls = MakeRustlsConnect::new(client_config(self.verify));
-        let (client, connection) = config.connect(tls).await?;
-        drive(connection);
-        Ok(client)
+        let (client, connection) = config.connect(tls.clone()).await?;
+        Ok(Link::new(client, drive(connection), Some(tls)))
     }
 }
 
 /// Runs the connection beside the requests that use it.
-fn drive(connection: impl Future<Output = Result<(), tokio_postgres::Error>> + Send + 'static) {
-    tokio::spawn(async move {
+fn drive(
+    connection: impl Future<Output = Result<(), tokio_postgres::Error>> + Send + 'static,
+) -> AbortHandle {
+    let carrying = tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::warn!(%error, "a connection to PostgreSQL ended");
         }
     });
+    carrying.abort_handle()
 }
 
 impl Link {
+    fn new(client: Client, carrier: AbortHandle, tls: Option<MakeRustlsConnect>) -> Link {
+        Link { client, statements: RefCell::default(), carrier, tls }
+    }
+
     /// The prepared form of a statement, made on first use.
     pub async fn prepared(
         &self,
@@ -141,5 +155,27 @@ impl Poolable for Link {
         tokio::time::timeout(CONNECT_PATIENCE, self.client.check_connection())
             .await
             .is_ok_and(|asked| asked.is_ok())
+    }
+
+    /// Asks the server to cancel, then closes the socket; else it would go on until all rows were sent.
+    fn abandon(self) {
+        let Link { client, carrier, tls, .. } = self;
+        if client.is_closed() {
+            return;
+        }
+        let token = client.cancel_token();
+        tokio::spawn(async move {
+            let cancelled = async {
+                match tls {
+                    Some(tls) => token.cancel_query(tls).await,
+                    None => token.cancel_query(NoTls).await,
+                }
+            };
+            if !matches!(tokio::time::timeout(CONNECT_PATIENCE, cancelled).await, Ok(Ok(()))) {
+                tracing::debug!("a statement could not be cancelled");
+            }
+            carrier.abort();
+            drop(client);
+        });
     }
 }

@@ -4,6 +4,7 @@ use tokio_postgres::error::SqlState;
 use treeql::error::{Code, Error};
 
 use crate::driver::retry::Failure;
+use crate::driver::transaction::conflict;
 
 /// The error that a caller sees. Texts of the engine go to the log only.
 pub fn convert(error: &tokio_postgres::Error) -> Error {
@@ -28,7 +29,7 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
         ("57014", _) => {
             Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
         }
-        (_, "40") => Error::new(Code::DatabaseUnavailable, "other writes got in the way; try again"),
+        (_, "40") => conflict(),
         (_, "08" | "53" | "57") => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }

@@ -18,6 +18,7 @@ use crate::driver::postgres::params::{Parameter, parameters};
 use crate::driver::postgres::rows::PostgresRow;
 use crate::driver::retry::Failure;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
+use crate::driver::transaction::conflict;
 
 /// The connection of a session.
 pub enum Held {
@@ -48,14 +49,35 @@ impl Session {
 
     /// Runs a statement that controls transactions.
     pub async fn control(&self, text: &str) -> Result<(), Error> {
-        self.link().client.batch_execute(text).await.map_err(|error| self.failed(&error))
+        self.begin();
+        let result = self.link().client.batch_execute(text).await.map_err(|error| self.failed(&error));
+        self.close();
+        result
     }
 
-    /// Says that the connection must not be used again.
-    pub fn give_up(&self) {
+    /// Says that something begins on the connection. What is dropped on a shared one ends by itself.
+    pub fn begin(&self) {
+        if let Held::Leased(lease) = &self.held {
+            lease.begin();
+        }
+    }
+
+    /// Says that what began last has ended.
+    pub fn close(&self) {
+        if let Held::Leased(lease) = &self.held {
+            lease.close();
+        }
+    }
+
+    fn give_up(&self) {
         if let Held::Leased(lease) = &self.held {
             lease.give_up();
         }
+    }
+
+    /// After a conflict the transaction is lost; the server would refuse what follows.
+    fn check_transaction(&self) -> Result<(), Error> {
+        if self.failure.get() == Failure::Final { Ok(()) } else { Err(conflict()) }
     }
 
     fn link(&self) -> &Link {
@@ -104,15 +126,8 @@ impl Session {
         }
         unreachable!("the last round returns")
     }
-}
 
-impl Connection for Session {
-    async fn query(
-        &self,
-        statement: &Statement,
-        args: Args<'_>,
-        sink: &mut impl Sink,
-    ) -> Result<(), Stopped> {
+    async fn rows(&self, statement: &Statement, args: Args<'_>, sink: &mut impl Sink) -> Result<(), Stopped> {
         let mut rows = pin!(self.start(statement, args).await?);
         let ended = loop {
             match rows.try_next().await {
@@ -134,7 +149,7 @@ impl Connection for Session {
         ended
     }
 
-    async fn execute(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
+    async fn done(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
         let mut rows = match self.start(statement, args).await {
             Ok(rows) => pin!(rows),
             Err(Stopped::Failed(error)) => return Err(error),
@@ -142,6 +157,29 @@ impl Connection for Session {
         };
         while rows.try_next().await.map_err(|error| self.failed(&error))?.is_some() {}
         Ok(Done { rows: rows.rows_affected().unwrap_or(0), key: 0 })
+    }
+}
+
+impl Connection for Session {
+    async fn query(
+        &self,
+        statement: &Statement,
+        args: Args<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        self.check_transaction()?;
+        self.begin();
+        let result = self.rows(statement, args, sink).await;
+        self.close();
+        result
+    }
+
+    async fn execute(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
+        self.check_transaction()?;
+        self.begin();
+        let result = self.done(statement, args).await;
+        self.close();
+        result
     }
 
     fn beside(&self) -> &Session {
