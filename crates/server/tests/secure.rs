@@ -66,7 +66,11 @@ fn reach(engine: Engine) -> Result<()> {
     check(&format!("{scheme}://keeper@{host}"), &[("DATABASE_PASSWORD_FILE", &file)])?;
     check(&format!("{scheme}://cipher:{PASSWORD_IN_URL}@{host}?sslmode=require"), &[])?;
     refuse(&format!("{scheme}://cipher:{PASSWORD_IN_URL}@{host}?sslmode=disable"), &[])?;
-    // Nobody whom we trust has signed the certificate.
+    let trusted = format!("sslmode=verify-full&sslrootcert={certificate}");
+    let by_name = format!("localhost:{}/shop", database.port);
+    check(&format!("{scheme}://cipher:{PASSWORD_IN_URL}@{by_name}?{trusted}"), &[])?;
+    // The certificate is for another name; then, nobody whom we trust has signed it.
+    refuse(&format!("{scheme}://cipher:{PASSWORD_IN_URL}@{host}?{trusted}"), &[])?;
     refuse(&format!("{scheme}://cipher:{PASSWORD_IN_URL}@{host}?sslmode=verify-full"), &[])?;
     refuse(&format!("{scheme}://keeper:{WRONG}@{host}"), &[])?;
     refuse(&format!("{scheme}://keeper@{host}"), &[("DATABASE_PASSWORD", WRONG)])
@@ -75,6 +79,7 @@ fn reach(engine: Engine) -> Result<()> {
 fn make_certificate(engine: Engine, folder: &Path) -> Result<()> {
     let output = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"])
+        .args(["-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=CA:FALSE"])
         .args(["-keyout", "server.key", "-out", "server.crt"])
         .current_dir(folder)
         .output()

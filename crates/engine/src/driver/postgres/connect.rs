@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::task::AbortHandle;
-use tokio_postgres::config::SslMode;
-use tokio_postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres::{Client, Config, NoTls, Statement, config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::driver::pool::Poolable;
-use crate::driver::tls::client_config;
+use crate::driver::tls::{SslMode, Tls};
 
 /// limit: how long a connection may take to open.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
@@ -24,7 +23,8 @@ const PROBE: &str = "-c rowcast.direct=1";
 /// What all connections to a database have in common.
 pub struct Target {
     config: Config,
-    verify: bool,
+    /// How TLS is spoken; `None` for plain text.
+    tls: Option<MakeRustlsConnect>,
     /// Whether statements may be prepared under a name: not through a pooler that hands connections around.
     pub is_direct: Cell<bool>,
 }
@@ -43,26 +43,32 @@ pub struct Link {
 impl Target {
     /// Reads a URL. The error is a sentence without the password.
     pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
-        let verify = url.contains("sslmode=verify-full");
-        let known = url
-            .replace("sslmode=verify-full", "sslmode=require")
-            .replace("sslmode=verify-ca", "sslmode=require");
+        let (rest, tls) = Tls::split(url)?;
         let mut config: Config =
-            known.parse().map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
+            rest.parse().map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
+        config.ssl_mode(match tls.mode {
+            Some(SslMode::Disable) => config::SslMode::Disable,
+            None | Some(SslMode::Prefer) => config::SslMode::Prefer,
+            Some(SslMode::Require | SslMode::VerifyFull) => config::SslMode::Require,
+        });
         if let Some(password) = password {
             config.password(password);
         }
         config.connect_timeout(CONNECT_PATIENCE).application_name("rowcast");
         config.keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE / 5).keepalives_retries(3);
         config.tcp_user_timeout(KEEPALIVE);
-        Ok(Target { config, verify, is_direct: Cell::new(true) })
+        let tls = match tls.mode {
+            Some(SslMode::Disable) => None,
+            _ => Some(MakeRustlsConnect::new(tls.client_config()?)),
+        };
+        Ok(Target { config, tls, is_direct: Cell::new(true) })
     }
 
     /// A copy for another thread.
     pub fn for_worker(&self) -> Target {
         Target {
             config: self.config.clone(),
-            verify: self.verify,
+            tls: self.tls.clone(),
             is_direct: Cell::new(self.is_direct.get()),
         }
     }
@@ -96,13 +102,12 @@ impl Target {
     }
 
     async fn connect(&self, config: &Config) -> Result<Link, tokio_postgres::Error> {
-        if config.get_ssl_mode() == SslMode::Disable {
+        let Some(tls) = &self.tls else {
             let (client, connection) = config.connect(NoTls).await?;
             return Ok(Link::new(client, drive(connection), None));
-        }
-        let tls = MakeRustlsConnect::new(client_config(self.verify));
+        };
         let (client, connection) = config.connect(tls.clone()).await?;
-        Ok(Link::new(client, drive(connection), Some(tls)))
+        Ok(Link::new(client, drive(connection), Some(tls.clone())))
     }
 }
 
