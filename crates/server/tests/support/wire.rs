@@ -37,20 +37,16 @@ impl Wire {
             Some(stream) => stream,
             None => self.connect()?,
         };
-        let length = body.len();
-        let head =
-            format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
-        stream.get_mut().write_all(format!("{head}{body}").as_bytes())?;
+        write(&mut stream, method, target, body)?;
         let (answer, stays_open) = read(&mut stream).with_context(|| format!("{method} {target}"))?;
         self.stream = Some(stream).filter(|_| stays_open);
         Ok(answer)
     }
 
     /// Sends a request and leaves without waiting for the answer.
-    pub fn send_and_leave(&mut self, target: &str) -> Result<()> {
+    pub fn send_and_leave(&self, method: &str, target: &str, body: &str) -> Result<()> {
         let mut stream = self.connect()?;
-        let head = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        stream.get_mut().write_all(head.as_bytes()).context("sending the request")
+        write(&mut stream, method, target, body).context("sending the request")
     }
 
     fn connect(&self) -> Result<BufReader<TcpStream>> {
@@ -59,6 +55,12 @@ impl Wire {
         stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
         Ok(BufReader::new(stream))
     }
+}
+
+fn write(stream: &mut BufReader<TcpStream>, method: &str, target: &str, body: &str) -> Result<()> {
+    let length = body.len();
+    let head = format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
+    Ok(stream.get_mut().write_all(format!("{head}{body}").as_bytes())?)
 }
 
 /// An answer, and whether the connection may be used again.

@@ -70,6 +70,11 @@ pub fn is_stale_statement(error: &tokio_postgres::Error) -> bool {
     error.code().is_some_and(|state| state.code() == "0A000")
 }
 
+/// Whether the server, or an extension, calls it an internal error.
+pub fn is_internal(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::INTERNAL_ERROR)
+}
+
 fn is_io(error: &tokio_postgres::Error) -> bool {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = source {

@@ -7,13 +7,15 @@ use std::rc::Rc;
 use futures_util::TryStreamExt;
 use tokio_postgres::RowStream;
 use tokio_postgres::types::Type;
-use treeql::error::Error;
+use treeql::error::{Code, Error};
 use treeql::sql::{Args, Statement};
 
 use crate::driver::connection::Connection;
 use crate::driver::pool::Lease;
 use crate::driver::postgres::connect::Link;
-use crate::driver::postgres::error::{convert, failure, is_foreign_statement, is_stale_statement};
+use crate::driver::postgres::error::{
+    convert, failure, is_foreign_statement, is_internal, is_stale_statement,
+};
 use crate::driver::postgres::params::{Parameter, parameters};
 use crate::driver::postgres::rows::PostgresRow;
 use crate::driver::retry::Failure;
@@ -99,6 +101,14 @@ impl Session {
         convert(error)
     }
 
+    /// PostGIS has no code of its own for text that is no shape; it calls it an internal error.
+    fn failed_in(&self, statement: &Statement, error: &tokio_postgres::Error) -> Error {
+        if is_internal(error) && statement.text.contains("ST_GeomFromText(") {
+            return Error::new(Code::ValueNotAccepted, "a shape is not written as well-known text");
+        }
+        self.failed(error)
+    }
+
     async fn start(&self, statement: &Statement, args: Args<'_>) -> Result<RowStream, Stopped> {
         let link = self.link();
         if !self.is_direct {
@@ -107,7 +117,7 @@ impl Session {
                 .client
                 .query_typed_raw(&statement.text, typed)
                 .await
-                .map_err(|error| self.failed(&error).into());
+                .map_err(|error| self.failed_in(statement, &error).into());
         }
         for is_last in [false, true] {
             let started = match link.prepared(statement).await {
@@ -121,7 +131,7 @@ impl Session {
                 Err(error) if !is_last && (is_stale_statement(&error) || is_foreign_statement(&error)) => {
                     link.forget(statement);
                 }
-                Err(error) => return Err(self.failed(&error).into()),
+                Err(error) => return Err(self.failed_in(statement, &error).into()),
             }
         }
         unreachable!("the last round returns")
@@ -141,7 +151,7 @@ impl Session {
                     Err(stopped) => break Err(stopped),
                 },
                 Ok(None) => return Ok(()),
-                Err(error) => return Err(self.failed(&error).into()),
+                Err(error) => return Err(self.failed_in(statement, &error).into()),
             }
         };
         // The rest of the rows is on its way: a connection of one's own is closed rather than emptied.
@@ -155,7 +165,7 @@ impl Session {
             Err(Stopped::Failed(error)) => return Err(error),
             Err(Stopped::TooLong | Stopped::Abandoned) => return Ok(Done::default()),
         };
-        while rows.try_next().await.map_err(|error| self.failed(&error))?.is_some() {}
+        while rows.try_next().await.map_err(|error| self.failed_in(statement, &error))?.is_some() {}
         Ok(Done { rows: rows.rows_affected().unwrap_or(0), key: 0 })
     }
 }
