@@ -21,6 +21,7 @@ const LEAVERS: usize = 8;
 const READERS: usize = 8;
 const ROUNDS: usize = 60;
 const POOL_SIZE: usize = 9;
+const BATCH_OF_THREE: &str = r#"[{"value":1},{"value":1},{"value":1}]"#;
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 #[test]
@@ -46,11 +47,17 @@ fn leave(engine: Engine) -> Result<()> {
         let clients: Vec<_> = leavers.chain(readers).collect();
         clients.into_iter().try_for_each(|client| client.join().expect("clients do not panic"))
     })?;
+    leave_while_waiting(engine, port, &database)?;
     // No transaction of somebody who has left holds a row, and the server has no more connections than it may.
     let ids: Vec<String> = (1..=COUNTERS).map(|id| id.to_string()).collect();
-    let batch = format!("[{}]", vec![r#"{"value":1}"#; COUNTERS].join(","));
+    let batch = format!("[{}]", [r#"{"value":1}"#; COUNTERS].join(","));
     let answer = Wire::new(port).send("PATCH", &format!("/records/counters/{}", ids.join(",")), &batch)?;
     ensure!(answer.status == 200, "{answer:?}");
+    // Whole batches were made or none of their parts; the third row was changed once by the test itself.
+    let values =
+        database.ask("SELECT value - (CASE WHEN id = 3 THEN 1 ELSE 0 END) FROM counters ORDER BY id")?;
+    let values: Vec<&str> = values.lines().take(3).collect();
+    ensure!(values[0] == values[1] && values[1] == values[2], "{values:?}");
     let sql = match engine {
         Engine::MySql => "SELECT COUNT(*) - 1 FROM information_schema.processlist WHERE db = DATABASE()",
         Engine::Postgres | Engine::Sqlite => {
@@ -81,16 +88,44 @@ fn tables() -> String {
 fn leave_often(port: u16, number: usize) -> Result<()> {
     let wire = Wire::new(port);
     for round in 0..ROUNDS {
-        match (number + round) % 3 {
-            0 => wire.send_and_leave("GET", &format!("/records/items/{}", round + 1), "")?,
-            1 => wire.send_and_leave("GET", "/records/items?order=name", "")?,
-            _ => {
-                let batch = r#"[{"value":1},{"value":1},{"value":1}]"#;
-                wire.send_and_leave("PATCH", "/records/counters/1,2,3", batch)?;
-            }
-        }
+        let sent = match (number + round) % 3 {
+            0 => wire.send_only("GET", &format!("/records/items/{}", round + 1), "")?,
+            1 => wire.send_only("GET", "/records/items?order=name", "")?,
+            _ => wire.send_only("PATCH", "/records/counters/1,2,3", BATCH_OF_THREE)?,
+        };
+        drop(sent);
     }
     Ok(())
+}
+
+/// A batch has changed two rows and waits for the third when its client leaves. The two must become free.
+fn leave_while_waiting(engine: Engine, port: u16, database: &Scratch) -> Result<()> {
+    let (sleep, waiting) = match engine {
+        Engine::MySql => (
+            "SELECT SLEEP(3)",
+            "SELECT COUNT(*) FROM information_schema.processlist \
+             WHERE db = DATABASE() AND info LIKE 'UPDATE%' AND time_ms > 100",
+        ),
+        Engine::Postgres | Engine::Sqlite => (
+            "SELECT pg_sleep(3)",
+            "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        ),
+    };
+    let wait = |what: &str, count: &str| {
+        wait_until(what, SETTLE_TIMEOUT, || database.ask(waiting).is_ok_and(|found| found == count))
+    };
+    thread::scope(|scope| {
+        let hold = format!("BEGIN; UPDATE counters SET value = value + 1 WHERE id = 3; {sleep}; COMMIT;");
+        let holder = scope.spawn(move || database.ask(&hold));
+        let mut sent = Vec::new();
+        wait_until("a batch that waits", SETTLE_TIMEOUT, || {
+            sent.extend(Wire::new(port).send_only("PATCH", "/records/counters/1,2,3", BATCH_OF_THREE));
+            database.ask(waiting).is_ok_and(|found| found != "0")
+        })?;
+        drop(sent);
+        holder.join().expect("the holder does not panic")?;
+        wait("nobody waits any more", "0")
+    })
 }
 
 /// Everyone who stays has the answer to the own question.

@@ -78,7 +78,7 @@ fn deadlocks(engine: Engine) -> Result<()> {
 
 fn increment(port: u16, number: usize) -> Result<()> {
     let mut wire = Wire::new(port);
-    let ids = if number % 2 == 0 { "1,2" } else { "2,1" };
+    let ids = ["1,2", "2,1"][number % 2];
     for _ in 0..ROUNDS {
         let target = format!("/records/counters/{ids}");
         let answer = wire.send("PATCH", &target, r#"[{"value":1},{"value":1}]"#)?;

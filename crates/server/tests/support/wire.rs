@@ -43,10 +43,11 @@ impl Wire {
         Ok(answer)
     }
 
-    /// Sends a request and leaves without waiting for the answer.
-    pub fn send_and_leave(&self, method: &str, target: &str, body: &str) -> Result<()> {
+    /// Sends a request on a connection of its own; dropping what is returned is leaving without the answer.
+    pub fn send_only(&self, method: &str, target: &str, body: &str) -> Result<TcpStream> {
         let mut stream = self.connect()?;
-        write(&mut stream, method, target, body).context("sending the request")
+        write(&mut stream, method, target, body).context("sending the request")?;
+        Ok(stream.into_inner())
     }
 
     fn connect(&self) -> Result<BufReader<TcpStream>> {
