@@ -85,14 +85,14 @@ impl Database {
         let interval = database.snapshot().driver.watch_interval(database.options.watch_interval);
         let watched = Arc::downgrade(&database);
         let watch = move || {
-            let mut version = version;
+            let mut watch = Watch { version, complaint: String::new() };
             loop {
                 std::thread::sleep(interval);
                 let Some(database) = watched.upgrade() else { return };
                 if database.is_closed.load(Ordering::Relaxed) {
                     return;
                 }
-                database.look(&mut version);
+                database.look(&mut watch);
             }
         };
         std::thread::Builder::new()
@@ -119,23 +119,24 @@ impl Database {
         Ok(())
     }
 
-    /// Ends the watching.
+    /// Ends the watching, and leaves the database as others like to find it. Called when no request is under way.
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
+        self.current.load().driver.close();
     }
 
     /// Looks whether the schema or the whole database is another one; requests go on meanwhile.
-    fn look(&self, version: &mut u64) {
+    fn look(&self, watch: &mut Watch) {
         let driver = self.current.load().driver.clone();
         if driver.is_replaced() {
-            self.reopen(version);
+            self.reopen(watch);
             return;
         }
         match driver.schema_version() {
-            Ok(found) if found == *version => {}
+            Ok(found) if found == watch.version => {}
             Ok(found) => match self.reload() {
                 Ok(()) => {
-                    *version = found;
+                    watch.version = found;
                     tracing::info!("the schema has changed and was read again");
                 }
                 Err(error) => tracing::warn!(%error, "the changed schema cannot be read; the old one stays"),
@@ -145,7 +146,7 @@ impl Database {
         }
     }
 
-    fn reopen(&self, version: &mut u64) {
+    fn reopen(&self, watch: &mut Watch) {
         let opened = open(&self.options).and_then(|driver| {
             let found = driver.schema_version().map_err(|error| error.message())?;
             let snapshot = snapshot(driver, &self.options).map_err(|error| error.message())?;
@@ -153,13 +154,25 @@ impl Database {
         });
         match opened {
             Ok((found, snapshot)) => {
-                *version = found;
+                *watch = Watch { version: found, complaint: String::new() };
                 self.current.store(Arc::new(snapshot));
                 tracing::info!(database = %self.options.address, "another database was put in place and was opened");
             }
-            Err(error) => tracing::warn!(%error, "another database was put in place and cannot be opened"),
+            // Said once, as this is tried again with every look.
+            Err(error) if error == watch.complaint => {}
+            Err(error) => {
+                tracing::warn!(%error, "another database was put in place and cannot be opened");
+                watch.complaint = error;
+            }
         }
     }
+}
+
+/// What the watching thread remembers between two looks.
+struct Watch {
+    version: u64,
+    /// Why the database that was put in place could not be opened.
+    complaint: String,
 }
 
 fn open(options: &Options) -> Result<Driver, String> {

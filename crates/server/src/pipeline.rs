@@ -9,7 +9,7 @@ use treeql::error::Error;
 use treeql::mode::Mode;
 use treeql::policy::{Principal, Rules};
 
-use crate::api::{Context, Controller, Limits, route};
+use crate::api::{Context, Controller, Limits, RecordRules, route};
 use crate::http::{Answer, Head, Incoming, Response};
 use crate::log;
 
@@ -23,6 +23,8 @@ pub struct Pipeline {
     pub controllers: Vec<Controller>,
     /// Bounds of requests.
     pub limits: Limits,
+    /// What is done to records before they are written.
+    pub record_rules: Arc<RecordRules>,
     /// Who may do what.
     pub rules: Arc<Rules>,
     /// Whether each request is logged.
@@ -60,6 +62,7 @@ impl Pipeline {
             principal: &principal,
             address: head.peer(),
             limits: self.limits,
+            record_rules: &self.record_rules,
         };
         route(&context, body, self.path(head.path()), &self.controllers).await
     }

@@ -46,10 +46,10 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     signals.wait()?;
     tracing::info!("stopping: no new connections, {} s for the requests in flight", config.drain.as_secs());
     drain.send(true).ok();
-    database.close();
     for worker in workers {
         worker.join().map_err(|_panic| anyhow!("a worker failed while stopping"))?;
     }
+    database.close();
     Ok(())
 }
 
@@ -112,6 +112,7 @@ fn start_worker(
             controllers: config.controllers.clone(),
             limits: config.limits,
             rules: Arc::clone(&config.rules),
+            record_rules: Arc::clone(&config.record_rules),
             log_requests: config.log.requests,
         });
         LocalSet::new().block_on(&runtime, async {
@@ -233,7 +234,7 @@ fn announce(address: SocketAddr, config: &Config, snapshot: &Snapshot) -> anyhow
     out.flush().or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { bail!(error) })
 }
 
-/// A list, a record and a join of the table with the most relations.
+/// A list, a filter and a join of the table with the most relations. They work whatever the rows are.
 fn examples(snapshot: &Snapshot) -> Option<[String; 3]> {
     let schema = &snapshot.schema;
     let links = |table: &Table| table.foreign_keys.len() + table.referenced_by.len();
@@ -243,21 +244,22 @@ fn examples(snapshot: &Snapshot) -> Option<[String; 3]> {
         .max_by_key(|(_, table)| links(table))
         .or_else(|| schema.tables().next())?;
     let name = encoded(&table.alias);
-    let related = table
-        .foreign_keys
-        .iter()
-        .map(|key| key.table)
-        .find(|other| *other != id)
-        .map(|other| encoded(&schema.table(other).alias));
+    // A comma ends a name in parameters.
+    let related = table.foreign_keys.iter().map(|key| key.table).find(|other| {
+        let table = schema.table(*other);
+        *other != id && table.references(id).next().is_none() && !table.alias.contains([',', '!'])
+    });
     let last = match related {
-        Some(other) => format!("/records/{name}?join={other}&size=1"),
+        Some(other) => format!("/records/{name}?join={}&size=1", encoded(&schema.table(other).alias)),
         None => format!("/records/{name}?page=1,3"),
     };
-    let key = table.key().map(|key| encoded(&key.alias));
-    let order = key.map_or_else(String::new, |key| format!("&order={key},desc"));
-    let first =
-        if table.primary_key.is_some() { format!("/records/{name}/1") } else { format!("/records/{name}") };
-    Some([format!("/records/{name}?size=3{order}"), first, last])
+    let key = table.key().filter(|key| !key.alias.contains(','));
+    let [first, second] = match key.map(|key| (encoded(&key.alias), key.kind.is_integer())) {
+        Some((key, true)) => [format!("?size=3&order={key},desc"), format!("?filter={key},le,10")],
+        Some((key, false)) => [format!("?size=3&order={key},desc"), format!("?filter={key},nis&size=1")],
+        None => ["?size=3".to_owned(), String::new()],
+    };
+    Some([format!("/records/{name}{first}"), format!("/records/{name}{second}"), last])
 }
 
 /// A name as it can stand in a URL and in single quotes of a shell.

@@ -66,13 +66,15 @@ pub enum Code {
     DatabaseTimeout,
     /// The database does not accept a value for its column.
     ValueNotAccepted,
+    /// The caller asked too often; the argument says in how many seconds to come back.
+    TooManyRequests,
     /// Anything else; the log knows more.
     Internal,
 }
 
 impl Code {
     /// Every code, in the order of the numbers.
-    pub const ALL: [Code; 30] = [
+    pub const ALL: [Code; 31] = [
         Code::Success,
         Code::RouteNotFound,
         Code::TableNotFound,
@@ -102,6 +104,7 @@ impl Code {
         Code::DatabaseUnavailable,
         Code::DatabaseTimeout,
         Code::ValueNotAccepted,
+        Code::TooManyRequests,
         Code::Internal,
     ];
 
@@ -137,6 +140,7 @@ impl Code {
             Code::DatabaseUnavailable => (2001, 503, "Database unavailable: %s"),
             Code::DatabaseTimeout => (2002, 504, "Database timeout: %s"),
             Code::ValueNotAccepted => (2003, 422, "Value not accepted: %s"),
+            Code::TooManyRequests => (2004, 429, "Too many requests, try again in %s s"),
             Code::Internal => (9999, 500, "%s"),
         }
     }

@@ -132,7 +132,7 @@ proptest! {
                 prop_assert_eq!(slots, all);
             }
             let definition = schema.table(schema.find(&root).unwrap());
-            let prepared = prepare(asked.operation, definition, &[&asked.id], &batch.records[0], dialect, asked.mode);
+            let prepared = prepare(asked.operation, definition, &[&*asked.id], &batch.records[0], dialect, asked.mode);
             let Ok(cells) = prepared else { continue };
             let args = Args { cells: &cells, ..Args::of(&values, asked.mode) };
             for statement in statements(&plan) {

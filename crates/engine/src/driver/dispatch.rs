@@ -105,6 +105,15 @@ impl Driver {
         }
     }
 
+    /// Leaves the database as others like to find it.
+    pub fn close(&self) {
+        match self {
+            Driver::Sqlite(driver) => driver.close(),
+            // A server keeps nothing beside itself.
+            Driver::MySql(_) | Driver::Postgres(_) => {}
+        }
+    }
+
     /// A session for reads that are known to be short.
     pub async fn session(&self) -> Result<Session, Error> {
         match self {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::database::Snapshot;
 use treeql::mode::Mode;
 use treeql::policy::{Policy, Principal};
+use treeql::record::{Sanitation, Validation};
 use treeql::request::Values;
 
 use crate::http::Head;
@@ -20,6 +21,15 @@ pub struct Limits {
     pub ids: usize,
 }
 
+/// What is done to records before they are written.
+#[derive(Debug, Default)]
+pub struct RecordRules {
+    /// What is done to values.
+    pub sanitation: Option<Sanitation>,
+    /// What values must be.
+    pub validation: Option<Validation>,
+}
+
 /// What every handler is given.
 pub struct Context<'a> {
     /// The request without its body.
@@ -32,6 +42,8 @@ pub struct Context<'a> {
     pub principal: &'a Principal,
     /// The address of the client.
     pub address: &'a str,
+    /// What is done to records before they are written.
+    pub record_rules: &'a RecordRules,
     /// Bounds.
     pub limits: Limits,
 }

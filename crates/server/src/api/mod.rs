@@ -8,6 +8,6 @@ mod root;
 mod route;
 mod status;
 
-pub use context::{Context, Limits};
+pub use context::{Context, Limits, RecordRules};
 pub use controller::Controller;
 pub use route::route;

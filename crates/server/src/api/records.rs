@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::exec::{self, Answer, Step};
 use http::{Method, StatusCode, header};
@@ -110,7 +111,7 @@ async fn write(
     request.composite = found.as_ref().is_some_and(|found| found.composite);
     context.snapshot.plan(&request, &context.policy)?;
     let body = body.read(context.limits.body_bytes).await?;
-    let batch = RecordBatch::parse(&body, body_kind(context), context.limits.batch_rows, context.mode())?;
+    let mut batch = RecordBatch::parse(&body, body_kind(context), context.limits.batch_rows, context.mode())?;
     let values = match (found, ids) {
         (Some(found), Some(ids)) if found.values.id_count() != batch.records.len() => {
             return Err(Error::new(Code::ArgumentCountMismatch, ids.text));
@@ -119,6 +120,7 @@ async fn write(
         (None, _) => context.values(),
     };
     request.query = query(context, table)?;
+    clean_and_check(context, operation, table, &mut batch.records)?;
     let mut steps = Vec::with_capacity(batch.records.len());
     for (index, record) in batch.records.iter().enumerate() {
         let width = values.more_id_parts + 1;
@@ -128,6 +130,35 @@ async fn write(
     }
     let results = exec::write(&context.snapshot, steps, values, batch.batch).await?;
     answer(results, batch.batch)
+}
+
+/// Sanitation, then validation, of all records before any is written; the first that is refused is the answer (SPEC 12).
+fn clean_and_check(
+    context: &Context<'_>,
+    operation: Operation,
+    table: &str,
+    records: &mut [Record<'_>],
+) -> Result<(), Error> {
+    let rules = context.record_rules;
+    let schema = &context.snapshot.schema;
+    let Some(definition) = schema.find(table).map(|id| schema.table(id)) else { return Ok(()) };
+    if let Some(sanitation) = &rules.sanitation {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        for record in records.iter_mut() {
+            sanitation.sanitize(definition, record, now.cast_signed());
+        }
+    }
+    // compat: without a rule the types are not checked either (SPEC 18.14).
+    let Some(validation) = rules.validation.as_ref().filter(|validation| !validation.rules.is_empty()) else {
+        return Ok(());
+    };
+    for record in records {
+        let details = validation.validate(operation, definition, record);
+        if !details.is_empty() {
+            return Err(Error { code: Code::InputValidationFailed, argument: table.into(), details });
+        }
+    }
+    Ok(())
 }
 
 /// The same error, its details saying which record of a batch they are about.

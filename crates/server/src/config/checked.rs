@@ -12,9 +12,9 @@ use treeql::nearest::nearest;
 use treeql::policy::Rules;
 use treeql::schema::{Declared, Mapping, Publication};
 
-use crate::api::{Controller, Limits};
+use crate::api::{Controller, Limits, RecordRules};
 use crate::config::options::Options;
-use crate::config::rules::rules;
+use crate::config::rules::{record_rules, rules};
 use crate::config::sources::Sources;
 use crate::log;
 
@@ -35,6 +35,8 @@ pub struct Config {
     pub limits: Limits,
     /// Who may do what.
     pub rules: Arc<Rules>,
+    /// What is done to records before they are written.
+    pub record_rules: Arc<RecordRules>,
     /// What is logged.
     pub log: log::Options,
     /// How long requests in flight have to end.
@@ -58,6 +60,7 @@ impl Config {
                 batch_rows: options.limits.batch_rows,
                 ids: options.limits.ids,
             },
+            record_rules: Arc::new(record_rules(&options).map_err(anyhow::Error::msg)?),
             rules: Arc::new(rules(&options).map_err(anyhow::Error::msg)?),
             log: log::Options::parse(&options.log.format, &options.log.level, options.log.requests)
                 .map_err(anyhow::Error::msg)?,

@@ -11,8 +11,12 @@ pub enum Kind {
     Text,
     /// A whole number.
     Integer,
+    /// A number, with a fraction or without.
+    Number,
     /// True or false.
     Boolean,
+    /// A list of texts.
+    List,
 }
 
 /// A key of the configuration.
@@ -76,9 +80,13 @@ fn collect(root: &Json, schema: &Json, prefix: &str, keys: &mut Vec<ConfigKey>) 
             continue;
         }
         let description = property.get("description").and_then(Json::as_str).unwrap_or_default().to_owned();
-        let kind = match property.get("type").and_then(Json::as_str) {
+        // A setting that may be left out has a list of types, the first of which counts.
+        let kind = property.get("type").map(|kind| kind.get(0).unwrap_or(kind));
+        let kind = match kind.and_then(Json::as_str) {
             Some("integer") => Kind::Integer,
+            Some("number") => Kind::Number,
             Some("boolean") => Kind::Boolean,
+            Some("array") => Kind::List,
             _ => Kind::Text,
         };
         keys.push(ConfigKey { path, kind, description });

@@ -5,6 +5,7 @@ mod keys;
 mod options;
 mod page;
 mod policy_options;
+mod record_options;
 mod rules;
 mod sources;
 

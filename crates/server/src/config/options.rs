@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::policy_options::{
     Authorization, IpAddress, JoinLimits, MultiTenancy, PageLimits, TextSearch,
 };
+use crate::config::record_options::{Sanitation, Validation};
 
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -46,7 +47,7 @@ pub struct Options {
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
     /// Middlewares that are switched on, separated by commas: `authorization`, `multiTenancy`, `ipAddress`, `pageLimits`,
-    /// `joinLimits`, `textSearch`. Their order does not matter: the order of the pipeline is fixed.
+    /// `joinLimits`, `textSearch`, `sanitation`, `validation`. Their order does not matter: the order of the pipeline is fixed.
     pub middlewares: String,
     /// Who may do what.
     pub authorization: Authorization,
@@ -58,6 +59,10 @@ pub struct Options {
     pub page_limits: PageLimits,
     /// How much can be joined.
     pub join_limits: JoinLimits,
+    /// What is done to values before they are checked.
+    pub sanitation: Sanitation,
+    /// What values must be.
+    pub validation: Validation,
     /// A search through all text columns.
     pub text_search: TextSearch,
     /// What is logged.

@@ -52,7 +52,9 @@ fn row(key: &ConfigKey, defaults: &Json) -> String {
     let kind = match key.kind {
         Kind::Text => "text",
         Kind::Integer => "whole number",
+        Kind::Number => "number",
         Kind::Boolean => "true or false",
+        Kind::List => "list of texts",
     };
     let default = defaults.pointer(&format!("/{}", key.path.replace('.', "/")));
     let default = match default {

@@ -1,14 +1,25 @@
 //! Options of the middlewares to the rules that the planner is given.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use treeql::nearest::unknown;
 use treeql::policy::{Names, Operations, Policy, RULES_MAX, Rule, Rules, Template, Tenancy, Who};
 
+use crate::api::RecordRules;
 use crate::config::options::Options;
 use crate::config::policy_options::Rule as RuleOptions;
 
 /// Middlewares that exist, by the names of the reference.
-const MIDDLEWARES: [&str; 6] =
-    ["authorization", "multiTenancy", "ipAddress", "pageLimits", "joinLimits", "textSearch"];
+const MIDDLEWARES: [&str; 8] = [
+    "authorization",
+    "multiTenancy",
+    "ipAddress",
+    "pageLimits",
+    "joinLimits",
+    "textSearch",
+    "sanitation",
+    "validation",
+];
 
 /// The rules that the configuration says. The error is a sentence that names the setting.
 pub fn rules(options: &Options) -> Result<Rules, String> {
@@ -56,6 +67,25 @@ pub fn rules(options: &Options) -> Result<Rules, String> {
         }
     }
     Ok(Rules::new(policy, authorization, tenancies))
+}
+
+/// What is done to records before they are written. The error is a sentence that names the setting.
+pub fn record_rules(options: &Options) -> Result<RecordRules, String> {
+    let on = switched_on(&options.middlewares)?;
+    let mut rules = RecordRules::default();
+    if on.contains(&"sanitation") {
+        rules.sanitation = Some(converted(&options.sanitation, "sanitation")?);
+    }
+    if on.contains(&"validation") {
+        rules.validation = Some(converted(&options.validation, "validation")?);
+    }
+    Ok(rules)
+}
+
+/// The rules of the pure crate, read from the options of the same names.
+fn converted<T: DeserializeOwned>(options: &impl Serialize, name: &str) -> Result<T, String> {
+    let value = serde_json::to_value(options).map_err(|error| format!("{name}: {error}"))?;
+    serde_json::from_value(value).map_err(|error| format!("{name}: {error}"))
 }
 
 fn switched_on(text: &str) -> Result<Vec<&str>, String> {

@@ -41,7 +41,8 @@ impl Sources {
             }
             put(&mut table, &key.path, typed(value.clone(), key, path)?);
         }
-        table.try_into().context("the configuration cannot be read")
+        let one_line = |error: toml::de::Error| error.to_string().trim().replace('\n', " ");
+        table.try_into().map_err(|error| anyhow!("the configuration cannot be read: {}", one_line(error)))
     }
 
     fn add_environment(&self, table: &mut Table, keys: &[ConfigKey]) -> anyhow::Result<()> {
@@ -92,7 +93,9 @@ fn check(table: &Table, prefix: &str, keys: &[ConfigKey], file: &str) -> anyhow:
                 let is_right = match key.kind {
                     Kind::Text => value.is_str(),
                     Kind::Integer => value.is_integer(),
+                    Kind::Number => value.is_integer() || value.is_float(),
                     Kind::Boolean => value.is_bool(),
+                    Kind::List => value.as_array().is_some_and(|list| list.iter().all(Value::is_str)),
                 };
                 if !is_right {
                     let (found, wanted) = (value.type_str(), kind_name(key.kind));
@@ -121,7 +124,9 @@ fn kind_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Text => "text in quotes",
         Kind::Integer => "a whole number",
+        Kind::Number => "a number",
         Kind::Boolean => "true or false",
+        Kind::List => "a list of texts in quotes",
     }
 }
 
@@ -132,6 +137,10 @@ fn typed(value: Value, key: &ConfigKey, name: &str) -> anyhow::Result<Value> {
     Ok(match key.kind {
         Kind::Text => value,
         Kind::Integer => Value::Integer(text.trim().parse().map_err(|_not_a_number| wrong())?),
+        Kind::Number => Value::Float(text.trim().parse().map_err(|_not_a_number| wrong())?),
+        Kind::List => {
+            Value::Array(text.split(',').map(|part| Value::String(part.trim().to_owned())).collect())
+        }
         Kind::Boolean => match text.trim().to_ascii_lowercase().as_str() {
             "true" | "1" | "yes" | "on" => Value::Boolean(true),
             "false" | "0" | "no" | "off" => Value::Boolean(false),

@@ -1,6 +1,7 @@
 //! One connection: requests in, answers out, until the client or the server has had enough.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use crate::http::body::{Body, Incoming};
+use crate::http::cork::Cork;
 use crate::http::message::{Head, Response};
 
 /// limit: how long the head of a request may take to arrive, a connection that is kept open and silent included.
@@ -31,6 +33,7 @@ pub async fn serve_connection(stream: TcpStream, answer: impl Answer, mut draini
     stream.set_nodelay(true).ok();
     let peer: Rc<str> =
         stream.peer_addr().map_or_else(|_| String::new(), |peer| peer.ip().to_canonical().to_string()).into();
+    let cork = Cork::new(stream);
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let (answer, peer) = (answer.clone(), Rc::clone(&peer));
         async move {
@@ -43,15 +46,21 @@ pub async fn serve_connection(stream: TcpStream, answer: impl Answer, mut draini
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_PATIENCE)
         .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(cork.clone()), service);
     let mut connection = pin!(connection);
-    let result = tokio::select! {
-        result = connection.as_mut() => result,
-        _ = draining.changed() => {
+    let mut drain = pin!(draining.changed());
+    let mut is_draining = false;
+    let served = poll_fn(|context| {
+        if !is_draining && drain.as_mut().poll(context).is_ready() {
+            is_draining = true;
             connection.as_mut().graceful_shutdown();
-            connection.await
         }
-    };
+        let served = connection.as_mut().poll(context);
+        // That the client has gone is seen by the connection, too.
+        drop(cork.poll_send(context));
+        served
+    });
+    let result = served.await;
     if let Err(error) = result {
         // The client's doing, as a rule: it went away, or it does not speak HTTP.
         tracing::debug!(%error, "a connection ended early");

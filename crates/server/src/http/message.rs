@@ -90,6 +90,9 @@ impl Response {
         if status == StatusCode::SERVICE_UNAVAILABLE {
             response.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
+        if let (Code::TooManyRequests, Ok(seconds)) = (error.code, HeaderValue::from_str(&error.argument)) {
+            response.headers.insert(header::RETRY_AFTER, seconds);
+        }
         response
     }
 

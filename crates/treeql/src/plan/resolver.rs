@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::error::{Code, Error};
 use crate::plan::groups::{Node, group_path};
 use crate::plan::scope::{Scope, segment};
+use crate::policy::Verdict;
 use crate::request::{Filter, Operator, Spatial};
 use crate::schema::{Column, ColumnType, ForeignKey, Relation, Table, TableId};
 use crate::sql::{About, ColumnRef, Comparison, Condition, Exists, Param, Qualifier, Source, Wrap};
@@ -20,7 +21,7 @@ pub fn visible_rows(
 ) -> Result<Condition, Error> {
     let definition = scope.at(table);
     let mut all = Vec::new();
-    if let Ok(Some((rule, first))) = scope.policy.rule(definition) {
+    if let Verdict::Rule(rule, first) = scope.policy.verdict(definition) {
         let mut tree = Node::default();
         let mut claim = first;
         for filter in &rule.filters {

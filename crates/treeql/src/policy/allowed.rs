@@ -76,38 +76,51 @@ impl Default for Policy {
     }
 }
 
+/// What the rules say about a table.
+#[derive(Clone, Copy, Debug)]
+pub enum Verdict<'a> {
+    /// There are no rules: everything is allowed.
+    Open,
+    /// This rule decides; the number is that of its first claim.
+    Rule(&'a Rule, u16),
+    /// There are rules and none names the table: it does not exist.
+    Unknown,
+}
+
 impl Policy {
-    /// The rule that decides about a table: the first that names it. `Err` if there are rules and none does.
-    pub fn rule(&self, table: &Table) -> Result<Option<(&Rule, u16)>, ()> {
-        let Some(rules) = &self.rules else { return Ok(None) };
-        let found = rules.iter().find(|(rule, _)| rule.tables.has(&table.alias));
-        found.map(|(rule, first)| Some((&**rule, *first))).ok_or(())
+    /// What the rules say about a table: the first that names it decides.
+    pub fn verdict(&self, table: &Table) -> Verdict<'_> {
+        let Some(rules) = &self.rules else { return Verdict::Open };
+        match rules.iter().find(|(rule, _)| rule.tables.has(&table.alias)) {
+            Some((rule, first)) => Verdict::Rule(rule, *first),
+            None => Verdict::Unknown,
+        }
     }
 
     /// Whether `table` exists for this principal and `operation`.
     pub fn shows_table(&self, operation: Operation, table: &Table) -> bool {
-        match self.rule(table) {
-            Ok(None) => true,
-            Ok(Some((rule, _))) => rule.allow.has(operation),
-            Err(()) => false,
+        match self.verdict(table) {
+            Verdict::Open => true,
+            Verdict::Rule(rule, _) => rule.allow.has(operation),
+            Verdict::Unknown => false,
         }
     }
 
     /// Whether the column at `column` of `table` exists for this principal.
     pub fn shows_column(&self, table: &Table, column: usize) -> bool {
-        match self.rule(table) {
-            Ok(None) => true,
-            Ok(Some((rule, _))) => !rule.hides(table, column),
-            Err(()) => false,
+        match self.verdict(table) {
+            Verdict::Open => true,
+            Verdict::Rule(rule, _) => !rule.hides(table, column),
+            Verdict::Unknown => false,
         }
     }
 
     /// Whether the column may be written, by those who see it.
     pub fn writes_column(&self, table: &Table, column: usize) -> bool {
-        match self.rule(table) {
-            Ok(None) => true,
-            Ok(Some((rule, _))) => !rule.keeps(table, column),
-            Err(()) => false,
+        match self.verdict(table) {
+            Verdict::Open => true,
+            Verdict::Rule(rule, _) => !rule.keeps(table, column),
+            Verdict::Unknown => false,
         }
     }
 

@@ -6,7 +6,7 @@ mod rule;
 mod rules;
 mod template;
 
-pub use allowed::{Forced, Policy};
+pub use allowed::{Forced, Policy, Verdict};
 pub use principal::Principal;
 pub use rule::{Names, Operations, Rule, Who};
 pub use rules::{RULES_MAX, Rules, Tenancy};

@@ -7,9 +7,12 @@ const WORDS: &[&str] = &[
     "AND",
     "BY",
     "COUNT",
+    "CASE",
     "DEFAULT",
     "DELETE",
     "DESC",
+    "ELSE",
+    "END",
     "ESCAPE",
     "EXISTS",
     "FROM",
@@ -47,10 +50,17 @@ const WORDS: &[&str] = &[
     "VALUES",
     "WHERE",
     "text",
+    "THEN",
+    "WHEN",
+    "abs",
+    "typeof",
 ];
 
 /// The numbers that we write ourselves: true and false, and the reference system of the tests.
 const NUMBERS: &[&str] = &["0", "1", "4326"];
+
+/// The texts that we write ourselves.
+const TEXTS: [&str; 2] = ["'\\'", "'real'"];
 
 /// Checks that a statement holds nothing but our own words, quoted `names` and placeholders; says what else there is.
 pub fn check(statement: &Statement, dialect: Dialect, names: &[String]) -> Result<(), String> {
@@ -60,15 +70,23 @@ pub fn check(statement: &Statement, dialect: Dialect, names: &[String]) -> Resul
         rest = match first {
             ' ' | '(' | ')' | ',' | '.' | '=' | '<' | '>' | '+' | '*' | ':' => &rest[1..],
             _ if first == dialect.quote() => quoted(rest, names, dialect.quote())?,
-            // The escape character of LIKE, the only text that we write ourselves.
-            '\'' => rest.strip_prefix("'\\'").ok_or_else(|| format!("text: {rest}"))?,
+            // The escape character of LIKE, and the name of a storage class: the only texts that we write ourselves.
+            '\'' => {
+                let after = TEXTS.iter().find_map(|text| rest.strip_prefix(text));
+                after.ok_or_else(|| format!("text: {rest}"))?
+            }
+            '-' if rest.starts_with("-9223372036854775807 - 1") => &rest["-9223372036854775807 - 1".len()..],
             '?' | '$' => {
+                // A numbered placeholder may stand again.
+                if let Some(after) = (1..=holes).find_map(|known| whole(rest, &dialect.placeholder(known)))
+                    && dialect.placeholder(1) != dialect.placeholder(2)
+                {
+                    rest = after;
+                    continue;
+                }
                 holes += 1;
                 let expected = dialect.placeholder(holes);
-                let after = rest
-                    .strip_prefix(&*expected)
-                    .filter(|after| !after.starts_with(|c: char| c.is_ascii_digit()));
-                after.ok_or_else(|| format!("no {expected}: {rest}"))?
+                whole(rest, &expected).ok_or_else(|| format!("no {expected}: {rest}"))?
             }
             _ => word(rest)?,
         };
@@ -77,6 +95,11 @@ pub fn check(statement: &Statement, dialect: Dialect, names: &[String]) -> Resul
         return Err(format!("{holes} placeholders for {} values", statement.params.len()));
     }
     Ok(())
+}
+
+/// What follows a placeholder, if `text` begins with it and not with a longer one.
+fn whole<'a>(text: &'a str, placeholder: &str) -> Option<&'a str> {
+    text.strip_prefix(placeholder).filter(|after| !after.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn quoted<'a>(text: &'a str, names: &[String], quote: char) -> Result<&'a str, String> {

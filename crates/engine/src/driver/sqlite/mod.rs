@@ -5,6 +5,7 @@ mod connect;
 mod error;
 pub mod loader;
 mod opened;
+mod place;
 mod readers;
 mod reflect;
 mod rows;

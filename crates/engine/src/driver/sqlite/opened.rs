@@ -1,8 +1,7 @@
 //! Driver: an opened SQLite file, with its readers and its writer.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,8 +11,9 @@ use treeql::error::{Code, Error};
 use treeql::schema::{Publication, Schema};
 
 use crate::driver::connection::{Change, Job};
-use crate::driver::sqlite::connect::{Access, connect};
+use crate::driver::sqlite::connect::Access;
 use crate::driver::sqlite::error::convert;
+use crate::driver::sqlite::place::Place;
 use crate::driver::sqlite::readers::Readers;
 use crate::driver::sqlite::reflect;
 use crate::driver::sqlite::session::Session;
@@ -23,15 +23,12 @@ use crate::driver::sqlite::writer::Writer;
 /// The first bytes of every SQLite file (sqlite.org, "Database File Format", 1.2).
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// Which file a path led to when it was opened: device and inode.
-type Identity = (u64, u64);
-
 /// An opened file.
 pub struct Driver {
     id: u64,
-    path: PathBuf,
-    identity: Identity,
-    is_gone: Arc<AtomicBool>,
+    place: Arc<Place>,
+    /// Whether the last look of the watch found the file gone.
+    was_gone: AtomicBool,
     commits: Arc<AtomicU64>,
     readers: Readers,
     writer: Writer,
@@ -43,15 +40,16 @@ impl Driver {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         check_file(path)?;
         let shown = path.display();
-        let identity = identity(path).ok_or_else(|| format!("{shown} is gone"))?;
-        let (commits, is_gone) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let place = Arc::new(Place::of(path).ok_or_else(|| format!("{shown} is gone"))?);
+        let commits = Arc::new(AtomicU64::new(0));
         let cannot = |error: rusqlite::Error| format!("{shown} cannot be opened: {error}");
-        let (place, gone) = (path.to_owned(), Arc::clone(&is_gone));
-        let is_there = move || check_there(&place, identity, &gone);
+        let watched = Arc::clone(&place);
+        let is_there = move || watched.check();
         let writer = Writer::start(path, Arc::clone(&commits), is_there).map_err(cannot)?;
-        let readers = Readers::new(path, Arc::clone(&commits));
+        place.remember_companions();
+        let readers = Readers::new(Arc::clone(&place), Arc::clone(&commits));
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Ok(Arc::new(Driver { id, path: path.to_owned(), identity, is_gone, commits, readers, writer }))
+        Ok(Arc::new(Driver { id, place, was_gone: AtomicBool::new(false), commits, readers, writer }))
     }
 
     /// The engine and its version, for people.
@@ -61,21 +59,19 @@ impl Driver {
 
     /// The session of this worker, with the read transaction of this turn open.
     pub fn session(&self) -> Result<Rc<Session>, Error> {
-        if self.is_gone.load(Ordering::Relaxed) {
-            return Err(gone());
-        }
-        let open =
-            || connect(&self.path, Access::Read).and_then(|it| Session::new(it, Arc::clone(&self.commits)));
-        let session = turn::session(self.id, || open().map_err(|error| convert(&error)))?;
+        self.place.check_last()?;
+        let open = || {
+            Session::new(self.place.connect(Access::Read)?, Arc::clone(&self.commits))
+                .map_err(|error| convert(&error))
+        };
+        let session = turn::session(self.id, open)?;
         session.begin_turn()?;
         Ok(session)
     }
 
     /// Runs a job on a reader thread.
     pub fn run(&self, job: impl Job, cancelled: Arc<AtomicBool>) -> Result<(), Error> {
-        if self.is_gone.load(Ordering::Relaxed) {
-            return Err(gone());
-        }
+        self.place.check_last()?;
         self.readers.run(job, cancelled)
     }
 
@@ -86,25 +82,38 @@ impl Driver {
 
     /// Reads the catalog.
     pub fn reflect(&self, publication: &Publication) -> Result<Schema, Error> {
-        let connection = connect(&self.path, Access::Read).map_err(|error| convert(&error))?;
+        let connection = self.place.connect(Access::Read)?;
         let tables = reflect::tables(&connection).map_err(|error| convert(&error))?;
         Schema::build(tables, publication).map_err(|sentence| Error::new(Code::Internal, sentence))
     }
 
     /// SQLite's own counter of schema changes.
     pub fn schema_version(&self) -> Result<u64, Error> {
-        let read = || {
-            let connection = connect(&self.path, Access::Read)?;
-            connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0))
-        };
-        read().map(i64::cast_unsigned).map_err(|error| convert(&error))
+        let connection = self.place.connect(Access::Read)?;
+        let version = connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0));
+        version.map(i64::cast_unsigned).map_err(|error| convert(&error))
     }
 
     /// Looks whether the path still leads to the file that was opened; whether it leads to another one.
+    ///
+    /// A file that was moved away gets what is still in its log, so that it is whole where it is now. If another one
+    /// is in its place, this driver has done its work: its log is taken away from the other one.
     pub fn is_replaced(&self) -> bool {
-        let found = identity(&self.path);
-        self.is_gone.store(found != Some(self.identity), Ordering::Relaxed);
-        found.is_some_and(|found| found != self.identity)
+        let is_replaced = self.place.is_replaced();
+        let is_gone = self.place.check_last().is_err();
+        if is_gone && !self.was_gone.swap(is_gone, Ordering::Relaxed) {
+            self.writer.checkpoint();
+        }
+        self.was_gone.store(is_gone, Ordering::Relaxed);
+        if is_replaced {
+            self.place.leave();
+        }
+        is_replaced
+    }
+
+    /// Puts the log into the file, so that who copies the file alone has everything.
+    pub fn close(&self) {
+        self.writer.checkpoint();
     }
 
     /// How long a trivial query takes.
@@ -113,21 +122,6 @@ impl Driver {
         self.session()?.control("SELECT 1 WHERE 0")?;
         Ok(start.elapsed())
     }
-}
-
-fn gone() -> Error {
-    Error::new(Code::DatabaseUnavailable, "the database file is gone; put it back and the server goes on")
-}
-
-/// Before each commit: what is written to a file without a name would be lost.
-fn check_there(path: &Path, opened: Identity, is_gone: &AtomicBool) -> Result<(), Error> {
-    let is_same = identity(path) == Some(opened);
-    is_gone.store(!is_same, Ordering::Relaxed);
-    if is_same { Ok(()) } else { Err(gone()) }
-}
-
-fn identity(path: &Path) -> Option<Identity> {
-    fs::metadata(path).ok().map(|data| (data.dev(), data.ino()))
 }
 
 fn check_file(path: &Path) -> Result<(), String> {

@@ -1,6 +1,5 @@
 //! Readers: threads for queries that take long, each with a session of its own.
 
-use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +10,9 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounde
 use treeql::error::{Code, Error};
 
 use crate::driver::connection::Job;
-use crate::driver::sqlite::connect::{Access, connect};
+use crate::driver::sqlite::connect::Access;
+use crate::driver::sqlite::error::convert;
+use crate::driver::sqlite::place::Place;
 use crate::driver::sqlite::session::Session;
 
 /// limit: reader threads; a slow client holds one while it receives.
@@ -33,7 +34,7 @@ struct Task {
 
 /// The threads and their queue.
 pub struct Readers {
-    path: PathBuf,
+    place: Arc<Place>,
     commits: Arc<AtomicU64>,
     sender: Sender<Task>,
     receiver: Receiver<Task>,
@@ -43,10 +44,10 @@ pub struct Readers {
 
 impl Readers {
     /// The first threads; more start when there is work.
-    pub fn new(path: &Path, commits: Arc<AtomicU64>) -> Readers {
+    pub fn new(place: Arc<Place>, commits: Arc<AtomicU64>) -> Readers {
         let (sender, receiver) = bounded(QUEUE_MAX);
         let (threads, idle) = Default::default();
-        let readers = Readers { path: path.to_owned(), commits, sender, receiver, threads, idle };
+        let readers = Readers { place, commits, sender, receiver, threads, idle };
         for _ in 0..READERS_MIN {
             readers.start();
         }
@@ -73,14 +74,14 @@ impl Readers {
             self.threads.fetch_sub(1, Ordering::Relaxed);
             return;
         }
-        let (path, commits) = (self.path.clone(), Arc::clone(&self.commits));
+        let (place, commits) = (Arc::clone(&self.place), Arc::clone(&self.commits));
         let (receiver, threads, idle) =
             (self.receiver.clone(), Arc::clone(&self.threads), Arc::clone(&self.idle));
         let body = move || {
             // Counted out on every way out, a panic of a job included.
             let guard = Guard(threads);
-            if let Err(error) = work(&path, commits, &receiver, &idle, &guard.0) {
-                tracing::error!(%error, "a reader ended");
+            if let Err(error) = work(&place, commits, &receiver, &idle, &guard.0) {
+                tracing::error!(%error, "a reader ended early");
             }
         };
         if let Err(error) = std::thread::Builder::new().name("rowcast-reader".to_owned()).spawn(body) {
@@ -99,14 +100,19 @@ impl Drop for Guard {
 }
 
 fn work(
-    path: &Path,
+    place: &Place,
     commits: Arc<AtomicU64>,
     receiver: &Receiver<Task>,
     idle: &AtomicUsize,
     threads: &AtomicUsize,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let session = Rc::new(Session::new(connect(path, Access::Scan)?, commits)?);
+    let open = || -> Result<Rc<Session>, Error> {
+        let connection = place.connect(Access::Scan)?;
+        Session::new(connection, Arc::clone(&commits)).map(Rc::new).map_err(|error| convert(&error))
+    };
+    // Opened now, so that the first task does not wait for it.
+    let mut opened = open().ok();
     loop {
         idle.fetch_add(1, Ordering::Relaxed);
         let task = receiver.recv_timeout(IDLE);
@@ -119,6 +125,11 @@ fn work(
         if task.cancelled.load(Ordering::Relaxed) {
             continue;
         }
+        // If it could not be opened before, the task ends with the thread, and is not left in the queue.
+        let session = match &opened {
+            Some(session) => Rc::clone(session),
+            None => Rc::clone(opened.insert(open()?)),
+        };
         // One transaction, so that rows, joins and count are of one moment.
         session.control("BEGIN")?;
         session.allow_until(Some(task.cancelled));

@@ -90,6 +90,13 @@ impl Session {
         run().map_err(|error: rusqlite::Error| convert(&error))
     }
 
+    /// Puts everything that is in the log into the file; whether all of it was.
+    pub fn checkpoint(&self) -> Result<bool, Error> {
+        let query = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_busy = self.connection.query_row(query, [], |row| row.get::<_, bool>(0));
+        is_busy.map(|is_busy| !is_busy).map_err(|error| convert(&error))
+    }
+
     /// Whether a transaction is open; SQLite ends it by itself after some errors.
     pub fn is_in_transaction(&self) -> bool {
         !self.connection.is_autocommit()

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use tokio::sync::oneshot;
@@ -16,6 +17,8 @@ use crate::driver::sqlite::session::Session;
 
 /// limit: changes that wait for the writer.
 const QUEUE_MAX: usize = 4096;
+/// limit: how long is waited for a checkpoint.
+const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(10);
 /// limit: changes of one transaction.
 const GROUP_MAX: usize = 1024;
 
@@ -71,9 +74,17 @@ fn at_once<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
+/// What is asked of the writer.
+enum Task {
+    /// To run a change.
+    Change(Box<dyn Pending>),
+    /// To put the log into the file, and say when it is done.
+    Checkpoint(Sender<()>),
+}
+
 /// The queue of the writer.
 pub struct Writer {
-    sender: Sender<Box<dyn Pending>>,
+    sender: Sender<Task>,
 }
 
 impl Writer {
@@ -98,20 +109,25 @@ impl Writer {
     /// Runs a change; answers when it is durable.
     pub async fn change<C: Change>(&self, change: C) -> Result<C::Output, Error> {
         let (reply, answer) = oneshot::channel();
-        self.sender.try_send(Box::new(Waiting { change, result: None, reply })).map_err(
-            |error| match error {
-                TrySendError::Full(_) => Error::new(
-                    Code::DatabaseUnavailable,
-                    format!("{QUEUE_MAX} writes are waiting; try again"),
-                ),
-                TrySendError::Disconnected(_) => {
-                    Error::new(Code::DatabaseUnavailable, "the writer has stopped")
-                }
-            },
-        )?;
+        let waiting = Box::new(Waiting { change, result: None, reply });
+        self.sender.try_send(Task::Change(waiting)).map_err(|error| match error {
+            TrySendError::Full(_) => {
+                Error::new(Code::DatabaseUnavailable, format!("{QUEUE_MAX} writes are waiting; try again"))
+            }
+            TrySendError::Disconnected(_) => Error::new(Code::DatabaseUnavailable, "the writer has stopped"),
+        })?;
         let lost =
             |_| Error::new(Code::Internal, "The writer failed; whether the change was made is not known");
         answer.await.map_err(lost)?
+    }
+
+    /// Puts the log into the file that was opened, wherever it is now. Waits for it, as only the watching thread may.
+    pub fn checkpoint(&self) {
+        let (reply, done) = bounded(1);
+        if self.sender.send_timeout(Task::Checkpoint(reply), CHECKPOINT_PATIENCE).is_ok() {
+            // Too late or never: the log stays as it is.
+            done.recv_timeout(CHECKPOINT_PATIENCE).ok();
+        }
     }
 }
 
@@ -121,21 +137,41 @@ struct WriteLoop {
 }
 
 impl WriteLoop {
-    /// speed: no timer gathers changes; what waits when the writer becomes free is one group (docs/performance.md).
-    fn run(&self, receiver: &Receiver<Box<dyn Pending>>, is_there: &dyn Fn() -> Result<(), Error>) {
+    fn run(&self, receiver: &Receiver<Task>, is_there: &dyn Fn() -> Result<(), Error>) {
+        // Checkpoints that were asked for in the middle of a group.
+        let mut asked = Vec::new();
         while let Ok(first) = receiver.recv() {
-            let mut group = vec![first];
-            if let Err(error) = is_there().and_then(|()| self.session.control("BEGIN IMMEDIATE")) {
-                group.into_iter().for_each(|pending| pending.fail(error.clone()));
-                continue;
+            match first {
+                Task::Change(first) => self.commit(first, receiver, is_there, &mut asked),
+                Task::Checkpoint(done) => asked.push(done),
             }
-            match self.fill(&mut group, receiver) {
-                Ok(()) => {
-                    self.commits.fetch_add(1, Ordering::Release);
-                    group.into_iter().for_each(Pending::answer);
-                }
-                Err(error) => self.one_by_one(group, &error),
+            for done in asked.drain(..) {
+                self.checkpoint();
+                // Whoever asked has lost patience.
+                done.send(()).ok();
             }
+        }
+    }
+
+    /// speed: no timer gathers changes; what waits when the writer becomes free is one group (docs/performance.md).
+    fn commit(
+        &self,
+        first: Box<dyn Pending>,
+        receiver: &Receiver<Task>,
+        is_there: &dyn Fn() -> Result<(), Error>,
+        asked: &mut Vec<Sender<()>>,
+    ) {
+        let mut group = vec![first];
+        if let Err(error) = is_there().and_then(|()| self.session.control("BEGIN IMMEDIATE")) {
+            group.into_iter().for_each(|pending| pending.fail(error.clone()));
+            return;
+        }
+        match self.fill(&mut group, receiver, asked) {
+            Ok(()) => {
+                self.commits.fetch_add(1, Ordering::Release);
+                group.into_iter().for_each(Pending::answer);
+            }
+            Err(error) => self.one_by_one(group, &error),
         }
     }
 
@@ -143,7 +179,8 @@ impl WriteLoop {
     fn fill(
         &self,
         group: &mut Vec<Box<dyn Pending>>,
-        receiver: &Receiver<Box<dyn Pending>>,
+        receiver: &Receiver<Task>,
+        asked: &mut Vec<Sender<()>>,
     ) -> Result<(), Error> {
         let mut next = 0;
         loop {
@@ -153,11 +190,23 @@ impl WriteLoop {
                 break;
             }
             match receiver.try_recv() {
-                Ok(pending) => group.push(pending),
+                Ok(Task::Change(pending)) => group.push(pending),
+                Ok(Task::Checkpoint(done)) => {
+                    asked.push(done);
+                    break;
+                }
                 Err(_empty) => break,
             }
         }
         self.session.control("COMMIT")
+    }
+
+    fn checkpoint(&self) {
+        match self.session.checkpoint() {
+            Ok(true) => {}
+            Ok(false) => tracing::warn!("the log of the database could not be emptied: it is being read"),
+            Err(error) => tracing::error!(%error, "the log of the database could not be put into the file"),
+        }
     }
 
     /// Runs one change in the open transaction. A failed statement undoes itself; a batch goes back to its savepoint.

@@ -1,0 +1,9 @@
+//! Authentication: who asks. Each way is a file; what it finds out becomes a principal.
+
+pub mod api_key;
+pub mod basic;
+pub mod jwt;
+pub mod mode;
+pub mod password;
+mod password_file;
+pub mod session;

@@ -1,0 +1,18 @@
+//! The program as an operator meets it: how it starts, what it says, how it ends, and what it does when its database
+//! is changed, moved or written to by many.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of a test program for no test")]
+
+mod program;
+
+// In a folder of their own, because every file beside this one is a test program.
+#[path = "process/configuration.rs"]
+mod configuration;
+#[path = "process/database.rs"]
+mod database;
+#[path = "process/signals.rs"]
+mod signals;
+#[path = "process/start.rs"]
+mod start;
+#[path = "process/writes.rs"]
+mod writes;
