@@ -41,6 +41,9 @@ impl Target {
             .client_found_rows(true)
             .tcp_nodelay(true)
             .tcp_keepalive(Some(KEEPALIVE))
+            // Changing over to the server's socket opens a second connection, and the pool would count one of them only;
+            // `?socket=/path` asks for the socket at once.
+            .prefer_socket(false)
             .setup(vec![SQL_MODE.to_owned(), "SET NAMES utf8mb4".to_owned()]);
         if let Some(password) = password {
             builder = builder.pass(Some(password));
