@@ -3,7 +3,7 @@
 pub mod ajax_only;
 pub mod cors;
 pub mod firewall;
+mod method;
 pub mod rate_limit;
-mod setting;
 pub mod ssl_redirect;
 pub mod xsrf;
