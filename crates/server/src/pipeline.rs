@@ -1,17 +1,21 @@
 //! The pipeline: every station that a request passes, in order. This is the page to know.
 
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use engine::database::Database;
+use engine::database::{Database, Snapshot};
 use treeql::error::Error;
 use treeql::mode::Mode;
 use treeql::policy::{Principal, Rules};
 
-use crate::api::{Context, Controller, Limits, RecordRules, route};
+use crate::api::{Account, Context, Controller, Limits, RecordRules, answer_account, route};
+use crate::auth::{Auth, Identity};
 use crate::http::{Answer, Head, Incoming, Response};
 use crate::log;
+use crate::middleware::firewall::client_ip;
+use crate::middleware::{Stations, ssl_redirect};
 
 /// The whole state of the server, as a worker sees it.
 pub struct Pipeline {
@@ -23,6 +27,10 @@ pub struct Pipeline {
     pub controllers: Vec<Controller>,
     /// Bounds of requests.
     pub limits: Limits,
+    /// The middlewares that look at the head of a message.
+    pub stations: Arc<Stations>,
+    /// How people say who they are; `None` if nobody can.
+    pub auth: Option<Arc<Auth>>,
     /// What is done to records before they are written.
     pub record_rules: Arc<RecordRules>,
     /// Who may do what.
@@ -41,30 +49,124 @@ impl Pipeline {
     /// Answers a request, whatever happens.
     async fn handle(&self, head: Head, body: Incoming) -> Response {
         let start = self.log_requests.then(Instant::now);
-        let response = match self.serve(&head, body).await {
+        let mut response = match self.stations(&head, body).await {
             Ok(response) => response,
-            Err(error) => Response::error(&error, self.mode()),
+            Err(error) => self.error(&error),
         };
+        if let Some(xsrf) = &self.stations.xsrf {
+            xsrf.finish(head.headers(), self.is_secure(&head), &mut response.headers);
+        }
+        if let Some(cors) = &self.stations.cors {
+            cors.finish(head.headers(), &mut response.headers);
+        }
         if let Some(start) = start {
             log::request(head.method().as_str(), head.path(), response.status.as_u16(), start.elapsed());
         }
         response
     }
 
-    async fn serve(&self, head: &Head, body: Incoming) -> Result<Response, Error> {
+    /// The stations, in their order. Each may answer; what comes later never sees what an earlier one refused.
+    async fn stations(&self, head: &Head, body: Incoming) -> Result<Response, Error> {
+        let on = &*self.stations;
+        if on.ssl_redirect
+            && let Some(response) = ssl_redirect::check(head.headers(), head.is_tls(), head.target())?
+        {
+            return Ok(response);
+        }
+        let client =
+            head.peer().parse().ok().and_then(|peer| client_ip(head.headers(), peer, on.reverse_proxy));
+        if let Some(firewall) = &on.firewall {
+            firewall.check(client)?;
+        }
+        if let Some(cors) = &on.cors
+            && let Some(preflight) = cors.check(head.method(), head.headers())?
+        {
+            return Ok(preflight);
+        }
+        if let Some(ajax_only) = &on.ajax_only {
+            ajax_only.check(head.method(), head.headers())?;
+        }
+        if let Some(xsrf) = &on.xsrf {
+            xsrf.check(head.method(), head.headers())?;
+        }
+        if let Some(limit) = &on.rate_limit {
+            // Before a password is verified, because that is what costs most.
+            limit.check(limit.caller(client, None, None), Instant::now())?;
+        }
         let snapshot = self.database.snapshot();
-        let principal = Principal::anonymous();
-        let policy = self.rules.policy(&principal);
-        let context = Context {
-            head,
-            snapshot,
-            policy,
-            principal: &principal,
-            address: head.peer(),
-            limits: self.limits,
-            record_rules: &self.record_rules,
+        match &self.auth {
+            Some(auth) => self.known(auth, head, body, snapshot, client).await,
+            None => self.serve(head, body, snapshot, &Principal::anonymous(), client).await,
+        }
+    }
+
+    /// Finds out who asks, answers, and keeps what has changed of their session.
+    async fn known(
+        &self,
+        auth: &Auth,
+        head: &Head,
+        body: Incoming,
+        snapshot: Arc<Snapshot>,
+        client: Option<IpAddr>,
+    ) -> Result<Response, Error> {
+        let account = auth.db_auth.as_ref().and_then(|_| Account::of(head.method(), self.path(head.path())));
+        let is_secure = self.is_secure(head);
+        let is_login = account.is_some_and(Account::is_for_strangers);
+        let Identity { result, session, headers } =
+            auth.identify(head.headers(), &snapshot, is_secure, is_login).await;
+        let mut response = match (result, account, &auth.db_auth) {
+            (Err(error), ..) => self.error(&error),
+            (Ok(principal), Some(account), Some(users)) => {
+                let mut after = session.clone();
+                let address = client.map(|client| client.to_string()).unwrap_or_default();
+                let context = self.context(head, snapshot, &principal, &address);
+                let answer = answer_account(&context, body, users, &mut after, account).await;
+                let mut response = answer.unwrap_or_else(|error| self.error(&error));
+                if after != session {
+                    auth.put_cookie(&after, auth.now(), is_secure, &mut response.headers)?;
+                }
+                response
+            }
+            (Ok(principal), ..) => {
+                let answer = self.serve(head, body, snapshot, &principal, client).await;
+                answer.unwrap_or_else(|error| self.error(&error))
+            }
         };
+        response.headers.extend(headers);
+        Ok(response)
+    }
+
+    async fn serve(
+        &self,
+        head: &Head,
+        body: Incoming,
+        snapshot: Arc<Snapshot>,
+        principal: &Principal,
+        client: Option<IpAddr>,
+    ) -> Result<Response, Error> {
+        let address = client.map(|client| client.to_string()).unwrap_or_default();
+        let context = self.context(head, snapshot, principal, &address);
         route(&context, body, self.path(head.path()), &self.controllers).await
+    }
+
+    fn context<'a>(
+        &'a self,
+        head: &'a Head,
+        snapshot: Arc<Snapshot>,
+        principal: &'a Principal,
+        address: &'a str,
+    ) -> Context<'a> {
+        let policy = self.rules.policy(principal);
+        let record_rules = &self.record_rules;
+        Context { head, snapshot, policy, principal, address, record_rules, limits: self.limits }
+    }
+
+    fn error(&self, error: &Error) -> Response {
+        Response::error(error, self.mode())
+    }
+
+    fn is_secure(&self, head: &Head) -> bool {
+        ssl_redirect::is_secure(head.headers(), head.is_tls())
     }
 
     /// The path after the prefix of the API (SPEC 2.1).

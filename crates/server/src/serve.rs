@@ -112,6 +112,8 @@ fn start_worker(
             controllers: config.controllers.clone(),
             limits: config.limits,
             rules: Arc::clone(&config.rules),
+            stations: Arc::clone(&config.stations),
+            auth: config.auth.clone(),
             record_rules: Arc::clone(&config.record_rules),
             log_requests: config.log.requests,
         });

@@ -1,5 +1,6 @@
 //! The API: which path and method is answered by what.
 
+mod account;
 mod context;
 mod controller;
 mod ids;
@@ -8,6 +9,7 @@ mod root;
 mod route;
 mod status;
 
+pub use account::{Account, answer as answer_account};
 pub use context::{Context, Limits, RecordRules};
 pub use controller::Controller;
 pub use route::route;

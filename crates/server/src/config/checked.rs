@@ -13,13 +13,16 @@ use treeql::policy::Rules;
 use treeql::schema::{Declared, Mapping, Publication};
 
 use crate::api::{Controller, Limits, RecordRules};
+use crate::auth::Auth;
+use crate::config::middlewares::Middlewares;
 use crate::config::options::Options;
 use crate::config::rules::{record_rules, rules};
 use crate::config::sources::Sources;
+use crate::config::stations::{auth, stations};
 use crate::log;
+use crate::middleware::Stations;
 
 /// Everything the server needs to know, checked.
-#[derive(Debug)]
 pub struct Config {
     /// Where to listen.
     pub listen: SocketAddr,
@@ -35,6 +38,10 @@ pub struct Config {
     pub limits: Limits,
     /// Who may do what.
     pub rules: Arc<Rules>,
+    /// The middlewares that look at the head of a message.
+    pub stations: Arc<Stations>,
+    /// How people say who they are.
+    pub auth: Option<Arc<Auth>>,
     /// What is done to records before they are written.
     pub record_rules: Arc<RecordRules>,
     /// What is logged.
@@ -47,6 +54,7 @@ impl Config {
     /// Puts the sources together and checks them. Errors say what to change.
     pub fn load(sources: &Sources) -> anyhow::Result<Config> {
         let options = sources.options()?;
+        let on = Middlewares::parse(&options.middlewares.0).map_err(anyhow::Error::msg)?;
         let default_workers = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let workers = if options.workers == 0 { default_workers() } else { usize::from(options.workers) };
         Ok(Config {
@@ -60,8 +68,10 @@ impl Config {
                 batch_rows: options.limits.batch_rows,
                 ids: options.limits.ids,
             },
-            record_rules: Arc::new(record_rules(&options).map_err(anyhow::Error::msg)?),
-            rules: Arc::new(rules(&options).map_err(anyhow::Error::msg)?),
+            stations: Arc::new(stations(&options, &on).map_err(anyhow::Error::msg)?),
+            auth: auth(&options, &on).map_err(anyhow::Error::msg)?,
+            record_rules: Arc::new(record_rules(&options, &on).map_err(anyhow::Error::msg)?),
+            rules: Arc::new(rules(&options, &on).map_err(anyhow::Error::msg)?),
             log: log::Options::parse(&options.log.format, &options.log.level, options.log.requests)
                 .map_err(anyhow::Error::msg)?,
             drain: Duration::from_secs(options.limits.drain_seconds),

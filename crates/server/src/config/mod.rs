@@ -2,12 +2,14 @@
 
 mod checked;
 mod keys;
+mod middlewares;
 mod options;
 mod page;
 mod policy_options;
 mod record_options;
 mod rules;
 mod sources;
+mod stations;
 
 pub use checked::Config;
 pub use page::page;

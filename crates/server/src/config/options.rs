@@ -3,10 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::auth::identify::DbKeyOptions;
+use crate::auth::{api_key, basic, db_auth, jwt, session};
 use crate::config::policy_options::{
     Authorization, IpAddress, JoinLimits, MultiTenancy, PageLimits, TextSearch,
 };
 use crate::config::record_options::{Sanitation, Validation};
+use crate::middleware::{ajax_only, cors, firewall, rate_limit, xsrf};
 
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -46,9 +49,33 @@ pub struct Options {
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
-    /// Middlewares that are switched on, separated by commas: `authorization`, `multiTenancy`, `ipAddress`, `pageLimits`,
-    /// `joinLimits`, `textSearch`, `sanitation`, `validation`. Their order does not matter: the order of the pipeline is fixed.
-    pub middlewares: String,
+    /// Middlewares that are switched on, separated by commas: `sslRedirect`, `firewall`, `cors`, `ajaxOnly`, `xsrf`,
+    /// `apiKeyAuth`, `apiKeyDbAuth`, `dbAuth`, `jwtAuth`, `basicAuth`, `authorization`, `sanitation`, `validation`,
+    /// `ipAddress`, `multiTenancy`, `pageLimits`, `joinLimits`, `textSearch`. Their order does not matter: the order of the
+    /// pipeline is fixed.
+    pub middlewares: Middlewares,
+    /// Which addresses are let in.
+    pub firewall: firewall::Options,
+    /// Which pages may read answers.
+    pub cors: cors::Options,
+    /// Whether writes come from scripts only.
+    pub ajax_only: ajax_only::Options,
+    /// Whether writes repeat a token.
+    pub xsrf: xsrf::Options,
+    /// How often somebody may ask.
+    pub rate_limit: rate_limit::Options,
+    /// Keys of the configuration.
+    pub api_key_auth: api_key::Options,
+    /// Keys of the database.
+    pub api_key_db_auth: DbKeyOptions,
+    /// Users who log in.
+    pub db_auth: db_auth::Options,
+    /// Tokens.
+    pub jwt_auth: jwt::Options,
+    /// Names and passwords of a file.
+    pub basic_auth: basic::Options,
+    /// Cookies of those who have logged in.
+    pub session: session::Options,
     /// Who may do what.
     pub authorization: Authorization,
     /// Columns whose value comes from who asks.
@@ -144,5 +171,6 @@ setting!(Strict, bool, true);
 setting!(Tables, String, "all".to_owned());
 setting!(Controllers, String, "records,status".to_owned());
 setting!(Srid, u32, 4326);
+setting!(Middlewares, String, "cors".to_owned());
 setting!(PoolSize, u32, 0);
 setting!(CacheTime, u64, 10);

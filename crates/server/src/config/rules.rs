@@ -2,29 +2,16 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use treeql::nearest::unknown;
 use treeql::policy::{Names, Operations, Policy, RULES_MAX, Rule, Rules, Template, Tenancy, Who};
 
 use crate::api::RecordRules;
+use crate::config::middlewares::Middlewares;
 use crate::config::options::Options;
 use crate::config::policy_options::Rule as RuleOptions;
 
-/// Middlewares that exist, by the names of the reference.
-const MIDDLEWARES: [&str; 8] = [
-    "authorization",
-    "multiTenancy",
-    "ipAddress",
-    "pageLimits",
-    "joinLimits",
-    "textSearch",
-    "sanitation",
-    "validation",
-];
-
 /// The rules that the configuration says. The error is a sentence that names the setting.
-pub fn rules(options: &Options) -> Result<Rules, String> {
-    let on = switched_on(&options.middlewares)?;
-    let has = |name: &str| on.contains(&name);
+pub fn rules(options: &Options, on: &Middlewares) -> Result<Rules, String> {
+    let has = |name: &str| on.has(name);
     let limits = &options.limits;
     let mut policy = Policy {
         join_depth_max: limits.join_depth,
@@ -70,13 +57,12 @@ pub fn rules(options: &Options) -> Result<Rules, String> {
 }
 
 /// What is done to records before they are written. The error is a sentence that names the setting.
-pub fn record_rules(options: &Options) -> Result<RecordRules, String> {
-    let on = switched_on(&options.middlewares)?;
+pub fn record_rules(options: &Options, on: &Middlewares) -> Result<RecordRules, String> {
     let mut rules = RecordRules::default();
-    if on.contains(&"sanitation") {
+    if on.has("sanitation") {
         rules.sanitation = Some(converted(&options.sanitation, "sanitation")?);
     }
-    if on.contains(&"validation") {
+    if on.has("validation") {
         rules.validation = Some(converted(&options.validation, "validation")?);
     }
     Ok(rules)
@@ -86,14 +72,6 @@ pub fn record_rules(options: &Options) -> Result<RecordRules, String> {
 fn converted<T: DeserializeOwned>(options: &impl Serialize, name: &str) -> Result<T, String> {
     let value = serde_json::to_value(options).map_err(|error| format!("{name}: {error}"))?;
     serde_json::from_value(value).map_err(|error| format!("{name}: {error}"))
-}
-
-fn switched_on(text: &str) -> Result<Vec<&str>, String> {
-    let names: Vec<&str> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    match names.iter().find(|name| !MIDDLEWARES.contains(name)) {
-        Some(name) => Err(format!("middlewares: {}", unknown("middleware", name, MIDDLEWARES))),
-        None => Ok(names),
-    }
 }
 
 fn list(text: &str) -> Vec<String> {

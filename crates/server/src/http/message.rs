@@ -36,6 +36,21 @@ impl Head {
         &self.parts.method
     }
 
+    /// All headers.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.parts.headers
+    }
+
+    /// Whether the connection is encrypted.
+    pub fn is_tls(&self) -> bool {
+        false
+    }
+
+    /// Path and query as sent.
+    pub fn target(&self) -> &str {
+        self.parts.uri.path_and_query().map_or("/", |target| target.as_str())
+    }
+
     /// The path as sent.
     pub fn path(&self) -> &str {
         self.parts.uri.path()

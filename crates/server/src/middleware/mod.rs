@@ -6,4 +6,7 @@ pub mod firewall;
 mod method;
 pub mod rate_limit;
 pub mod ssl_redirect;
+mod stations;
 pub mod xsrf;
+
+pub use stations::Stations;

@@ -118,7 +118,7 @@ mod tests {
         let editors = Rule { who: Who::parse("role=editor").expect("it is well formed"), ..Rule::open() };
         let rules = Rules::new(Policy::default(), Some(vec![editors, Rule::open()]), Vec::new());
         let somebody = |role: &str| {
-            Principal::authenticated(json!({"role": role, "name": "x"}).as_object().expect("it is an object"))
+            Principal::from_claims(json!({"role": role, "name": "x"}).as_object().expect("it is an object"))
         };
         assert_eq!(rules.policy(&somebody("reader")).id, rules.policy(&Principal::anonymous()).id);
         assert_ne!(rules.policy(&somebody("editor")).id, rules.policy(&somebody("reader")).id);

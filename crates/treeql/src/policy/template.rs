@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn a_missing_claim_makes_no_value() {
         let claims = json!({"customer": 7});
-        let somebody = Principal::authenticated(claims.as_object().expect("it is an object"));
+        let somebody = Principal::from_claims(claims.as_object().expect("it is an object"));
         let template = Template::parse("c-{customer}").expect("it is well formed");
         assert_eq!(template.value(&somebody, "").as_deref(), Some("c-7"));
         assert_eq!(template.value(&Principal::anonymous(), ""), None);

@@ -1,0 +1,49 @@
+//! Options of the middlewares that look at the head of a message, and of authentication, ready to use.
+
+use std::sync::Arc;
+
+use crate::auth::Auth;
+use crate::auth::api_key::ApiKeys;
+use crate::auth::basic::Basic;
+use crate::auth::db_auth::DbAuth;
+use crate::auth::identify::DbKeys;
+use crate::auth::jwt::Verifier;
+use crate::auth::session::Sessions;
+use crate::config::middlewares::Middlewares;
+use crate::config::options::Options;
+use crate::middleware::Stations;
+use crate::middleware::ajax_only::AjaxOnly;
+use crate::middleware::cors::Cors;
+use crate::middleware::firewall::Firewall;
+use crate::middleware::rate_limit::RateLimit;
+use crate::middleware::xsrf::Xsrf;
+
+/// The stations that are switched on. The error is a sentence that names the setting.
+pub fn stations(options: &Options, on: &Middlewares) -> Result<Stations, String> {
+    Ok(Stations {
+        ssl_redirect: on.has("sslRedirect"),
+        reverse_proxy: options.firewall.reverse_proxy,
+        firewall: on.when("firewall", || Firewall::compile(&options.firewall))?,
+        cors: on.when("cors", || Cors::compile(&options.cors))?,
+        ajax_only: on.when("ajaxOnly", || AjaxOnly::compile(&options.ajax_only))?,
+        xsrf: on.when("xsrf", || Xsrf::compile(&options.xsrf))?,
+        rate_limit: RateLimit::compile(&options.rate_limit)?,
+    })
+}
+
+/// How people say who they are, if any way is switched on.
+pub fn auth(options: &Options, on: &Middlewares) -> Result<Option<Arc<Auth>>, String> {
+    let ways = ["apiKeyAuth", "apiKeyDbAuth", "dbAuth", "jwtAuth", "basicAuth"];
+    if !ways.iter().any(|way| on.has(way)) {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(Auth {
+        api_keys: on.when("apiKeyAuth", || ApiKeys::compile(&options.api_key_auth))?,
+        db_keys: on.when("apiKeyDbAuth", || DbKeys::compile(&options.api_key_db_auth))?,
+        db_auth: on.when("dbAuth", || DbAuth::compile(&options.db_auth))?,
+        jwt: on.when("jwtAuth", || Verifier::compile(&options.jwt_auth))?,
+        basic: on.when("basicAuth", || Basic::compile(&options.basic_auth))?,
+        sessions: Sessions::compile(&options.session)?,
+        remembers: options.session.remember,
+    })))
+}
