@@ -35,9 +35,9 @@ impl Session {
     /// A session over a connection of its own.
     pub fn new(mut connection: Native, commits: Arc<AtomicU64>) -> rusqlite::Result<Session> {
         let budget = Budget::watch(&mut connection)?;
+        budget.allow_until(None);
         // The schema is parsed now and not by the first request.
         connection.prepare("SELECT 1 FROM sqlite_schema")?;
-        budget.allow_until(None);
         Ok(Session {
             connection,
             budget,
