@@ -1,7 +1,7 @@
 # Every chore by name; CI runs the same names.
 
-# Empty while the server speaks SQLite only. Then: tests/servers run --
-SERVERS :=
+# Runs a command with a MariaDB and a PostgreSQL of our own.
+SERVERS := tests/servers run --
 
 # In CI what is committed must be complete.
 LOCKED := $(if $(CI),--locked)
@@ -15,7 +15,7 @@ demo: ## Build, serve the sample blog on embedded SQLite, print URLs to try
 	cargo run --release $(LOCKED) -- demo
 
 test: ## Everything: installs what it needs, lints, tests on every database, builds the program
-	tests/install $(if $(SERVERS),,build)
+	tests/install
 	$(MAKE) --no-print-directory lint
 	$(SERVERS) cargo test --workspace $(LOCKED)
 	$(MAKE) --no-print-directory build

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use treeql::error::Error;
@@ -134,12 +134,14 @@ impl Database {
         }
         match driver.schema_version() {
             Ok(found) if found == watch.version => {}
-            Ok(found) => match self.reload() {
-                Ok(()) => {
+            Ok(found) => match timed(|| self.reload()) {
+                (Ok(()), milliseconds) => {
                     watch.version = found;
-                    tracing::info!("the schema has changed and was read again");
+                    tracing::info!(milliseconds, "the schema has changed and was read again");
                 }
-                Err(error) => tracing::warn!(%error, "the changed schema cannot be read; the old one stays"),
+                (Err(error), _) => {
+                    tracing::warn!(%error, "the changed schema cannot be read; the old one stays");
+                }
             },
             // The driver has told why; the next look tries again.
             Err(_unreadable) => {}
@@ -173,6 +175,12 @@ struct Watch {
     version: u64,
     /// Why the database that was put in place could not be opened.
     complaint: String,
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, u128) {
+    let start = Instant::now();
+    let result = work();
+    (result, start.elapsed().as_millis())
 }
 
 fn open(options: &Options) -> Result<Driver, String> {

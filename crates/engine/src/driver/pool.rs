@@ -1,15 +1,16 @@
 //! Pool: the connections of one worker to one server, bounded, with a deadline for those who wait.
 
 use std::cell::{Cell, RefCell};
+use std::fmt::Display;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use treeql::error::{Code, Error};
 
 /// limit: how long a request waits for a connection.
-const WAIT: Duration = Duration::from_secs(5);
+pub const WAIT: Duration = Duration::from_secs(5);
 /// How long a connection may be unused before it is asked whether it still works.
 const TRUSTED: Duration = Duration::from_millis(500);
 
@@ -20,11 +21,13 @@ pub struct Pool<C> {
     size: u32,
 }
 
-/// A connection on loan. It goes back when this is dropped, unless it is known to be broken.
-pub struct Lease<C> {
+/// A connection on loan. It goes back when this is dropped, unless it is broken or in the middle of something.
+pub struct Lease<C: Poolable> {
     pool: Rc<Pool<C>>,
     connection: Option<C>,
     is_broken: Cell<bool>,
+    /// How many pieces of work have begun and not ended.
+    open_work: Cell<u32>,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -35,6 +38,9 @@ pub trait Poolable: Sized {
 
     /// Asks the server; `false` if there is no answer.
     fn is_alive(&mut self) -> impl Future<Output = bool>;
+
+    /// Closes the connection, and ends what the server is still doing on it as far as that is possible.
+    fn abandon(self);
 }
 
 impl<C: Poolable> Pool<C> {
@@ -69,10 +75,7 @@ impl<C: Poolable> Pool<C> {
         match tokio::time::timeout(WAIT, Arc::clone(&self.permits).acquire_many_owned(count)).await {
             Ok(Ok(permit)) => Ok(permit),
             Ok(Err(_closed)) => Err(Error::new(Code::DatabaseUnavailable, "the server is stopping")),
-            Err(_elapsed) => {
-                let sentence = format!("no connection became free within {} s; try again", WAIT.as_secs());
-                Err(Error::new(Code::DatabaseUnavailable, sentence))
-            }
+            Err(_elapsed) => Err(waited_too_long()),
         }
     }
 
@@ -85,6 +88,7 @@ impl<C: Poolable> Pool<C> {
             pool: Rc::clone(self),
             connection: Some(connection),
             is_broken: Cell::new(false),
+            open_work: Cell::new(0),
             _permit: permit,
         };
         loop {
@@ -98,7 +102,25 @@ impl<C: Poolable> Pool<C> {
     }
 }
 
-impl<C> Lease<C> {
+/// The error of a request for which no connection could be opened. During an outage every request has it, the log
+/// only one line a second.
+pub fn unreachable(server: &str, reason: &dyn Display) -> Error {
+    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.is_none_or(|last| last.elapsed() > Duration::from_secs(1)) {
+        *last = Some(Instant::now());
+        tracing::warn!(%reason, "no connection to {server}");
+    }
+    Error::new(Code::DatabaseUnavailable, "the database cannot be reached; try again")
+}
+
+/// The error of a request that waited for a connection in vain.
+pub fn waited_too_long() -> Error {
+    let sentence = format!("no connection became free within {} s; try again", WAIT.as_secs());
+    Error::new(Code::DatabaseUnavailable, sentence)
+}
+
+impl<C: Poolable> Lease<C> {
     /// The connection.
     pub fn get(&self) -> &C {
         self.connection.as_ref().expect("it is taken out in drop only")
@@ -108,12 +130,25 @@ impl<C> Lease<C> {
     pub fn give_up(&self) {
         self.is_broken.set(true);
     }
+
+    /// Says that something begins, such as a statement or a transaction. A request may be dropped at any moment, when
+    /// its client leaves; what it has begun must not meet the next request.
+    pub fn begin(&self) {
+        self.open_work.set(self.open_work.get() + 1);
+    }
+
+    /// Says that what began last has ended, and left nothing behind.
+    pub fn close(&self) {
+        self.open_work.set(self.open_work.get().saturating_sub(1));
+    }
 }
 
-impl<C> Drop for Lease<C> {
+impl<C: Poolable> Drop for Lease<C> {
     fn drop(&mut self) {
-        if let Some(connection) = self.connection.take().filter(|_| !self.is_broken.get()) {
-            self.pool.idle.borrow_mut().push((connection, Instant::now()));
+        let Some(connection) = self.connection.take() else { return };
+        if self.is_broken.get() || self.open_work.get() > 0 {
+            return connection.abandon();
         }
+        self.pool.idle.borrow_mut().push((connection, Instant::now()));
     }
 }

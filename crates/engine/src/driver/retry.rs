@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// limit: runs of one request.
-pub const ATTEMPTS_MAX: u32 = 4;
+pub const ATTEMPTS_MAX: u32 = 8;
 /// The longest pause before the second run; each further one may be twice as long.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -24,8 +24,9 @@ static RETRIES: AtomicU64 = AtomicU64::new(0);
 
 /// Counts a retry and waits, a random while so that those in conflict do not meet again.
 pub async fn pause(attempt: u32) {
-    RETRIES.fetch_add(1, Ordering::Relaxed);
-    let longest = PAUSE * 2u32.pow(attempt.min(8));
+    let count = RETRIES.fetch_add(1, Ordering::Relaxed) + 1;
+    tracing::debug!(count, "writes got into each other's way; one is run again");
+    let longest = PAUSE * 2u32.pow(attempt.saturating_sub(1).min(6));
     tokio::time::sleep(longest.mul_f64(fastrand::f64())).await;
 }
 

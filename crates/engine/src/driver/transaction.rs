@@ -13,8 +13,11 @@ pub trait Transactional: Connection {
     /// What the last failure said about running it again.
     fn failure(&self) -> Failure;
 
-    /// Says that the connection must not be used again.
-    fn give_up(&self);
+    /// Says that a transaction begins; if the request is dropped before it is closed, so is the connection.
+    fn begin(&self);
+
+    /// Says that the transaction has ended.
+    fn close(&self);
 }
 
 /// Runs a change once: a batch in a transaction, a single statement as it is.
@@ -28,6 +31,7 @@ pub async fn attempt<C: Change>(session: &impl Transactional, change: &mut C) ->
             Outcome::Commit(output) | Outcome::Rollback(output) => output,
         });
     }
+    session.begin();
     session.control("BEGIN").await?;
     let (is_commit, result) = match change.run(session).await {
         Ok(Outcome::Commit(output)) => (true, Ok(output)),
@@ -35,17 +39,24 @@ pub async fn attempt<C: Change>(session: &impl Transactional, change: &mut C) ->
         Err(error) => (false, Err(error)),
     };
     let ended = session.control(if is_commit { "COMMIT" } else { "ROLLBACK" }).await;
-    if ended.is_err() {
-        // A connection in an unknown state is not handed to the next request.
-        session.give_up();
+    // Else a connection in an unknown state would be handed to the next request.
+    if ended.is_ok() {
+        session.close();
     }
     match ended {
         Err(_lost) if is_commit && session.failure() == Failure::Lost => Err(unknown_outcome()),
         Err(error) if is_commit => Err(error),
         // Lost before the commit: nothing has been done.
         Err(error) if session.failure() == Failure::Lost => Err(error),
+        // Undone as a whole, whatever the single results are.
+        _ if session.failure() == Failure::Conflict => Err(conflict()),
         _ => result,
     }
+}
+
+/// Other writes got in the way: nothing of this one was done.
+pub fn conflict() -> Error {
+    Error::new(Code::DatabaseUnavailable, "other writes got in the way; try again")
 }
 
 /// The connection was lost after something had been sent: it may have been done, so it is not done again.

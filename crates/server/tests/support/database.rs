@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -28,8 +28,10 @@ pub struct Databases {
     folder: TempDir,
     /// The fixtures loaded so far: a file or a database to copy, or for MySQL, which cannot copy, the SQL.
     fixtures: Mutex<HashMap<String, String>>,
-    count: AtomicUsize,
 }
+
+/// How many databases this process has made.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// A database of its own, gone when it is dropped.
 pub struct Database<'a> {
@@ -72,14 +74,12 @@ impl Engine {
 impl Databases {
     pub fn new(engine: Engine, admin_url: String) -> Result<Self> {
         let folder = tempfile::tempdir().context("a folder for databases")?;
-        let (fixtures, count) = (Mutex::default(), AtomicUsize::new(0));
-        Ok(Self { engine, admin_url, folder, fixtures, count })
+        Ok(Self { engine, admin_url, folder, fixtures: Mutex::default() })
     }
 
     pub fn create(&self, fixture: &str) -> Result<Database<'_>> {
         let source = self.load(fixture)?;
-        let number = self.count.fetch_add(1, Ordering::Relaxed);
-        let name = format!("rowcast_test_{}_{number}", std::process::id());
+        let name = fresh_name();
         let url = match self.engine {
             Engine::Sqlite => {
                 let path = self.path(&name);
@@ -111,7 +111,7 @@ impl Databases {
         }
         let path = tests_folder().join(format!("fixtures/{fixture}.{}.sql", self.engine.name()));
         let sql = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        let name = format!("rowcast_test_{}_{fixture}", std::process::id());
+        let name = fresh_name();
         let source = match self.engine {
             Engine::Sqlite => {
                 let path = self.path(&name);
@@ -133,19 +133,21 @@ impl Databases {
         self.folder.path().join(format!("{name}.db"))
     }
 
-    /// Runs SQL with the engine's own command line client, in a database.
     fn execute(&self, database: &str, sql: &str) -> Result<()> {
-        let mut client = client_for(&self.admin_url, database)?;
-        client.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = client.spawn().context("starting the client; `tests/install servers` brings it")?;
-        let mut stdin = child.stdin.take().context("the client's input")?;
-        // A client that gives up early closes its input; what it says about it is in its output.
-        let written = stdin.write_all(sql.as_bytes());
-        drop(stdin);
-        let output = child.wait_with_output()?;
-        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        written.context("writing to the client")
+        ask(&self.admin_url, database, sql).map(drop)
     }
+}
+
+/// Runs SQL with the engine's own command line client, in a database; answers the rows, cells between tabs.
+pub fn ask(admin_url: &str, database: &str, sql: &str) -> Result<String> {
+    let mut client = client_for(admin_url, database)?;
+    let input = tempfile::tempfile()?;
+    (&input).write_all(sql.as_bytes())?;
+    (&input).rewind()?;
+    let output =
+        client.stdin(input).output().context("starting the client; `tests/install servers` brings it")?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
 impl Drop for Database<'_> {
@@ -171,6 +173,11 @@ impl Drop for Databases {
     }
 }
 
+/// The name of a database that nobody has.
+pub fn fresh_name() -> String {
+    format!("rowcast_test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
 fn seed_sqlite(path: &Path, sql: &str) -> Result<()> {
     let connection = rusqlite::Connection::open(path)?;
     connection.execute_batch(&format!("BEGIN;\n{sql}\nCOMMIT;"))?;
@@ -182,6 +189,7 @@ fn client_for(admin_url: &str, database: &str) -> Result<Command> {
     if admin_url.starts_with("postgres://") {
         let mut client = Command::new("psql");
         client.args(["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1"]);
+        client.args(["--tuples-only", "--no-align", "--field-separator=\t"]);
         client.arg(format!("--dbname={admin_url}{database}"));
         return Ok(client);
     }
@@ -190,6 +198,7 @@ fn client_for(admin_url: &str, database: &str) -> Result<Command> {
     };
     let mut client = Command::new("mariadb");
     client.args(["--no-defaults", "--protocol=tcp", "--default-character-set=utf8mb4"]);
+    client.args(["--batch", "--skip-column-names"]);
     client.env("MYSQL_PWD", password);
     client.args([format!("--user={account}"), format!("--host={host}"), format!("--port={port}")]);
     if !database.is_empty() {

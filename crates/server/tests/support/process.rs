@@ -23,10 +23,16 @@ pub struct Server {
 impl Server {
     /// Returns when the server has said where it listens.
     pub fn start(config: &Path, database_url: &str) -> Result<Self> {
+        Self::start_with(config, database_url, &[])
+    }
+
+    /// The same with settings from the environment, by the names of their variables after `ROWCAST_`.
+    pub fn start_with(config: &Path, database_url: &str, settings: &[(&str, &str)]) -> Result<Self> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rowcast"));
         command.arg("serve").arg("--config").arg(config).args(["--listen", "127.0.0.1:0", database_url]);
         // The developer's own variables are no part of the test.
         command.env_clear().env("TZ", "UTC").stdin(Stdio::null());
+        command.envs(settings.iter().map(|(name, value)| (format!("ROWCAST_{name}"), value)));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let (sender, output) = channel();
         send_lines(child.stdout.take().context("the server's output")?, sender.clone());
@@ -37,7 +43,12 @@ impl Server {
     }
 
     /// Ends the server as an operator would. It must finish on its own, and well.
-    pub fn stop(mut self) -> Result<()> {
+    pub fn stop(self) -> Result<()> {
+        self.stop_and_read().map(drop)
+    }
+
+    /// The same; answers the lines that it wrote.
+    pub fn stop_and_read(mut self) -> Result<Vec<String>> {
         let kill = format!("kill -TERM {}", self.child.id());
         let sent = Command::new("sh").args(["-c", &kill]).status()?;
         ensure!(sent.success(), "the server had ended before its time\n{}", self.transcript_of_output());
@@ -51,7 +62,7 @@ impl Server {
         }
         let status = self.child.wait()?;
         ensure!(status.success(), "the server ended with {status}\n{}", self.transcript_of_output());
-        Ok(())
+        Ok(std::mem::take(&mut self.seen))
     }
 
     fn wait_for_port(&mut self) -> Result<u16> {

@@ -140,7 +140,9 @@ fn write_integer(out: &mut Vec<u8>, value: ValueRef<'_>) {
         ValueRef::Bool(truth) => write_int(out, i64::from(truth)),
         #[expect(clippy::cast_possible_truncation, reason = "PHP cuts the fraction off, too")]
         ValueRef::Float(float) => write_int(out, float as i64),
-        ValueRef::Number(text) | ValueRef::Text(text) => write_int(out, leading_integer(text)),
+        // An unsigned number beyond 63 bits; the reference shows the largest signed one instead.
+        ValueRef::Number(text) => out.extend_from_slice(text.as_bytes()),
+        ValueRef::Text(text) => write_int(out, leading_integer(text)),
         ValueRef::Bytes(bytes) => write_int(out, leading_integer(&String::from_utf8_lossy(bytes))),
         ValueRef::Null => out.extend_from_slice(b"null"),
     }

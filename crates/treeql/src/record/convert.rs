@@ -33,7 +33,7 @@ pub fn convert(cell: &Cell<'_>, column: &Column, dialect: Dialect, mode: Mode) -
     match column.kind {
         ColumnType::Boolean => boolean(&value, mode),
         ColumnType::Varbinary | ColumnType::Blob => binary(&value, dialect, mode),
-        ColumnType::Integer | ColumnType::Bigint => integer(&value, column.kind, mode),
+        ColumnType::Integer | ColumnType::Bigint => integer(&value, column.kind, dialect, mode),
         ColumnType::Float | ColumnType::Double | ColumnType::Decimal => {
             number(&value, column.kind, dialect, mode)
         }
@@ -105,7 +105,7 @@ fn binary(value: &Spelled<'_>, dialect: Dialect, mode: Mode) -> Result<Value, St
     }
 }
 
-fn integer(value: &Spelled<'_>, kind: ColumnType, mode: Mode) -> Result<Value, String> {
+fn integer(value: &Spelled<'_>, kind: ColumnType, dialect: Dialect, mode: Mode) -> Result<Value, String> {
     if let Sort::Bool(truth) = value.sort
         && mode.is_strict()
     {
@@ -114,7 +114,8 @@ fn integer(value: &Spelled<'_>, kind: ColumnType, mode: Mode) -> Result<Value, S
     if let Some(int) = value.text.parse().ok().filter(|_| is_integer(value.text)) {
         return Ok(Value::Int(int));
     }
-    if !mode.is_strict() {
+    let is_unsigned = dialect.has_unsigned() && value.text.parse::<u64>().is_ok();
+    if is_unsigned || !mode.is_strict() {
         return Ok(text(value.text));
     }
     if is_integer(value.text) {

@@ -93,6 +93,8 @@ impl Dialect {
             (Dialect::MySql | Dialect::Postgres, ColumnType::Geometry) => {
                 format!("ST_GeomFromText({placeholder}, {srid})")
             }
+            // Text would be taken for the bits of its characters.
+            (Dialect::MySql, ColumnType::Bit) => format!("CAST({placeholder} AS UNSIGNED)"),
             (Dialect::MySql | Dialect::Postgres, _) => placeholder.to_owned(),
         }
     }
@@ -196,6 +198,14 @@ impl Dialect {
         match self {
             Dialect::Sqlite => true,
             Dialect::MySql | Dialect::Postgres => false,
+        }
+    }
+
+    /// Whether there are integers of 64 bits without a sign.
+    pub fn has_unsigned(self) -> bool {
+        match self {
+            Dialect::MySql => true,
+            Dialect::Sqlite | Dialect::Postgres => false,
         }
     }
 

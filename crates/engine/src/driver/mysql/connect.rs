@@ -5,12 +5,15 @@ use std::time::Duration;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder, SslOpts};
 use tokio::sync::Mutex;
-use treeql::error::{Code, Error};
+use treeql::error::Error;
 
-use crate::driver::pool::Poolable;
+use crate::driver::pool::{Poolable, unreachable};
+use crate::driver::tls::{SslMode, Tls};
 
 /// limit: how long a connection may take to open.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a connection may be silent before the machine at the other end is asked whether it is still there.
+const KEEPALIVE: Duration = Duration::from_secs(10);
 /// limit: prepared statements of a connection.
 const STATEMENTS_MAX: usize = 512;
 /// Bad values are errors and not silently changed (SPEC 11.1); double quotes are left alone, we do not use them.
@@ -25,20 +28,11 @@ pub struct Link(pub Mutex<Conn>);
 
 impl Target {
     /// Reads a URL. The error is a sentence without the password.
-    ///
-    /// `sslmode` is understood as libpq names it: `disable`, `require` (encrypt only) and `verify-full`.
     pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
         let cannot =
             |error: &dyn std::fmt::Display| format!("the URL of the database cannot be read: {error}");
-        let mut parsed = url::Url::parse(url).map_err(|error| cannot(&error))?;
-        let pairs: Vec<(String, String)> = parsed.query_pairs().into_owned().collect();
-        let ssl_mode = pairs.iter().find(|(name, _)| name == "sslmode").map(|(_, value)| value.clone());
-        let others: Vec<_> = pairs.iter().filter(|(name, _)| name != "sslmode").collect();
-        parsed.set_query(None);
-        if !others.is_empty() {
-            parsed.query_pairs_mut().extend_pairs(others);
-        }
-        let given = Opts::from_url(parsed.as_str()).map_err(|error| cannot(&error))?;
+        let (rest, tls) = Tls::split(url)?;
+        let given = Opts::from_url(&rest).map_err(|error| cannot(&error))?;
         if given.db_name().is_none_or(str::is_empty) {
             return Err("the URL names no database; write mysql://user@host/database".to_owned());
         }
@@ -46,23 +40,12 @@ impl Target {
             .stmt_cache_size(STATEMENTS_MAX)
             .client_found_rows(true)
             .tcp_nodelay(true)
+            .tcp_keepalive(Some(KEEPALIVE))
             .setup(vec![SQL_MODE.to_owned(), "SET NAMES utf8mb4".to_owned()]);
         if let Some(password) = password {
             builder = builder.pass(Some(password));
         }
-        builder = match ssl_mode.as_deref() {
-            None | Some("disable" | "prefer") => builder,
-            Some("require") => builder.ssl_opts(
-                SslOpts::default()
-                    .with_danger_accept_invalid_certs(true)
-                    .with_danger_skip_domain_validation(true),
-            ),
-            Some("verify-full") => builder.ssl_opts(SslOpts::default()),
-            Some(other) => {
-                return Err(format!("sslmode is '{other}', but takes disable, require or verify-full"));
-            }
-        };
-        Ok(Target(builder.into()))
+        Ok(Target(builder.ssl_opts(ssl_opts(&tls)?).into()))
     }
 
     /// Opens a connection.
@@ -75,11 +58,27 @@ impl Target {
 
     /// Opens a connection for the pool of a worker.
     pub async fn link(&self) -> Result<Link, Error> {
-        self.open().await.map(|conn| Link(Mutex::new(conn))).map_err(|error| {
-            tracing::warn!(%error, "no connection to MySQL");
-            Error::new(Code::DatabaseUnavailable, "the database cannot be reached; try again")
-        })
+        let opened = self.open().await.map_err(|error| unreachable("MySQL", &error))?;
+        Ok(Link(Mutex::new(opened)))
     }
+}
+
+fn ssl_opts(tls: &Tls) -> Result<Option<SslOpts>, String> {
+    // Said at the start, with its reason, rather than at every connection.
+    tls.client_config()?;
+    Ok(match (tls.mode, &tls.root_file) {
+        // The library has no way to ask for TLS and do without.
+        (None | Some(SslMode::Disable | SslMode::Prefer), _) => None,
+        (Some(SslMode::Require), _) => Some(
+            SslOpts::default()
+                .with_danger_accept_invalid_certs(true)
+                .with_danger_skip_domain_validation(true),
+        ),
+        (Some(SslMode::VerifyFull), None) => Some(SslOpts::default()),
+        (Some(SslMode::VerifyFull), Some(file)) => Some(
+            SslOpts::default().with_disable_built_in_roots(true).with_root_certs(vec![file.clone().into()]),
+        ),
+    })
 }
 
 impl Poolable for Link {
@@ -90,4 +89,7 @@ impl Poolable for Link {
     async fn is_alive(&mut self) -> bool {
         tokio::time::timeout(CONNECT_PATIENCE, self.0.get_mut().ping()).await.is_ok_and(|asked| asked.is_ok())
     }
+
+    /// The server notices when it sends something; until then the statement goes on.
+    fn abandon(self) {}
 }

@@ -4,6 +4,7 @@ use mysql_async::{DriverError, Error as Native};
 use treeql::error::{Code, Error};
 
 use crate::driver::retry::Failure;
+use crate::driver::transaction::conflict;
 
 /// The error that a caller sees. Texts of the engine go to the log only.
 pub fn convert(error: &Native) -> Error {
@@ -25,7 +26,7 @@ pub fn convert(error: &Native) -> Error {
         // out of range, too long, wrong or truncated value, division, invalid JSON, invalid geometry
         1264 | 1406 | 1366 | 1292 | 1265 | 1365 | 1411 | 1367 | 1690 | 1416 | 3140 | 3037 | 4079 | 4037
         | 4038 => Error::new(Code::ValueNotAccepted, "a value does not fit the type of its column"),
-        1213 | 1205 | 3572 => Error::new(Code::DatabaseUnavailable, "other writes got in the way; try again"),
+        1213 | 1205 | 3572 => conflict(),
         1044 | 1045 | 1142 | 1143 | 1227 => Error::new(Code::OperationForbidden, "")
             .detail("database", "the database user of this server may not do that"),
         1290 | 1792 | 1836 => {

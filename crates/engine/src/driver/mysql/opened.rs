@@ -179,7 +179,11 @@ impl Transactional for Session {
         self.failure()
     }
 
-    fn give_up(&self) {
-        self.give_up();
+    fn begin(&self) {
+        self.begin();
+    }
+
+    fn close(&self) {
+        self.close();
     }
 }

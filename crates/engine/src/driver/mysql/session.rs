@@ -14,6 +14,7 @@ use crate::driver::mysql::rows::{MySqlRow, parameters};
 use crate::driver::pool::Lease;
 use crate::driver::retry::Failure;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
+use crate::driver::transaction::conflict;
 
 /// What one request does on its connection.
 pub struct Session {
@@ -35,12 +36,26 @@ impl Session {
 
     /// Runs a statement that controls transactions.
     pub async fn control(&self, text: &str) -> Result<(), Error> {
-        self.lease.get().0.lock().await.query_drop(text).await.map_err(|error| self.failed(&error))
+        self.begin();
+        let result =
+            self.lease.get().0.lock().await.query_drop(text).await.map_err(|error| self.failed(&error));
+        self.close();
+        result
     }
 
-    /// Says that the connection must not be used again.
-    pub fn give_up(&self) {
-        self.lease.give_up();
+    /// Says that something begins on the connection.
+    pub fn begin(&self) {
+        self.lease.begin();
+    }
+
+    /// Says that what began last has ended.
+    pub fn close(&self) {
+        self.lease.close();
+    }
+
+    /// After a conflict the engine has undone the transaction: what follows would be made outside of it, and stay.
+    fn check_transaction(&self) -> Result<(), Error> {
+        if self.failure.get() == Failure::Final { Ok(()) } else { Err(conflict()) }
     }
 
     fn failed(&self, error: &mysql_async::Error) -> Error {
@@ -49,23 +64,12 @@ impl Session {
             self.failure.set(failure);
         }
         if failure == Failure::Lost {
-            self.give_up();
+            self.lease.give_up();
         }
         convert(error)
     }
-}
 
-fn params(values: Vec<mysql_async::Value>) -> Params {
-    if values.is_empty() { Params::Empty } else { Params::Positional(values) }
-}
-
-impl Connection for Session {
-    async fn query(
-        &self,
-        statement: &Statement,
-        args: Args<'_>,
-        sink: &mut impl Sink,
-    ) -> Result<(), Stopped> {
+    async fn rows(&self, statement: &Statement, args: Args<'_>, sink: &mut impl Sink) -> Result<(), Stopped> {
         let values = parameters(statement, args)?;
         let mut conn = self.lease.get().0.lock().await;
         let mut result =
@@ -86,11 +90,11 @@ impl Connection for Session {
             }
         };
         // The rest of the rows is on its way: the connection is closed rather than emptied.
-        self.give_up();
+        self.lease.give_up();
         ended
     }
 
-    async fn execute(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
+    async fn done(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
         let values = parameters(statement, args)?;
         let mut conn = self.lease.get().0.lock().await;
         let result = conn.exec_iter(&*statement.text, params(values)).await;
@@ -98,6 +102,33 @@ impl Connection for Session {
         let (rows, key) = (result.affected_rows(), result.last_insert_id().unwrap_or(0));
         result.drop_result().await.map_err(|error| self.failed(&error))?;
         Ok(Done { rows, key: key.cast_signed() })
+    }
+}
+
+fn params(values: Vec<mysql_async::Value>) -> Params {
+    if values.is_empty() { Params::Empty } else { Params::Positional(values) }
+}
+
+impl Connection for Session {
+    async fn query(
+        &self,
+        statement: &Statement,
+        args: Args<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        self.check_transaction()?;
+        self.begin();
+        let result = self.rows(statement, args, sink).await;
+        self.close();
+        result
+    }
+
+    async fn execute(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
+        self.check_transaction()?;
+        self.begin();
+        let result = self.done(statement, args).await;
+        self.close();
+        result
     }
 
     fn beside(&self) -> &Session {

@@ -4,15 +4,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::time::Duration;
 
-use tokio_postgres::config::SslMode;
-use tokio_postgres::{Client, Config, Statement};
+use tokio::task::AbortHandle;
+use tokio_postgres::{Client, Config, NoTls, Statement, config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::driver::pool::Poolable;
-use crate::driver::tls::client_config;
+use crate::driver::tls::{SslMode, Tls};
 
 /// limit: how long a connection may take to open.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
+/// How long the machine at the other end may be silent, or not confirm what it was sent, before it is given up.
+const KEEPALIVE: Duration = Duration::from_secs(10);
 /// limit: prepared statements of a connection; beyond it all are forgotten and prepared again when needed.
 const STATEMENTS_MAX: usize = 1024;
 /// A setting that reaches the server only if no pooler stands in between.
@@ -21,7 +23,8 @@ const PROBE: &str = "-c rowcast.direct=1";
 /// What all connections to a database have in common.
 pub struct Target {
     config: Config,
-    verify: bool,
+    /// How TLS is spoken; `None` for plain text.
+    tls: Option<MakeRustlsConnect>,
     /// Whether statements may be prepared under a name: not through a pooler that hands connections around.
     pub is_direct: Cell<bool>,
 }
@@ -31,45 +34,48 @@ pub struct Link {
     /// The library's client; many statements may be under way on it.
     pub client: Client,
     statements: RefCell<HashMap<u64, Statement>>,
+    /// What carries bytes between the client and the socket.
+    carrier: AbortHandle,
+    /// How a second connection is made that cancels what this one does.
+    tls: Option<MakeRustlsConnect>,
 }
 
 impl Target {
     /// Reads a URL. The error is a sentence without the password.
     pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
-        let (url, ssl_mode) = without_ssl_mode(url)?;
-        let verify = ssl_mode.as_deref() == Some("verify-full");
-        let native = match ssl_mode.as_deref() {
-            None | Some("prefer") => SslMode::Prefer,
-            Some("disable") => SslMode::Disable,
-            Some("require" | "verify-full") => SslMode::Require,
-            Some(other) => {
-                return Err(format!(
-                    "sslmode is '{other}', but takes disable, prefer, require or verify-full"
-                ));
-            }
-        };
+        let (rest, tls) = Tls::split(url)?;
         let mut config: Config =
-            url.parse().map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
+            rest.parse().map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
+        config.ssl_mode(match tls.mode {
+            Some(SslMode::Disable) => config::SslMode::Disable,
+            None | Some(SslMode::Prefer) => config::SslMode::Prefer,
+            Some(SslMode::Require | SslMode::VerifyFull) => config::SslMode::Require,
+        });
         if let Some(password) = password {
             config.password(password);
         }
-        config.ssl_mode(native).connect_timeout(CONNECT_PATIENCE).application_name("rowcast");
-        Ok(Target { config, verify, is_direct: Cell::new(true) })
+        config.connect_timeout(CONNECT_PATIENCE).application_name("rowcast");
+        config.keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE / 5).keepalives_retries(3);
+        config.tcp_user_timeout(KEEPALIVE);
+        let tls = match tls.mode {
+            Some(SslMode::Disable) => None,
+            _ => Some(MakeRustlsConnect::new(tls.client_config()?)),
+        };
+        Ok(Target { config, tls, is_direct: Cell::new(true) })
     }
 
     /// A copy for another thread.
     pub fn for_worker(&self) -> Target {
         Target {
             config: self.config.clone(),
-            verify: self.verify,
+            tls: self.tls.clone(),
             is_direct: Cell::new(self.is_direct.get()),
         }
     }
 
     /// Opens a connection.
     pub async fn open(&self) -> Result<Link, tokio_postgres::Error> {
-        let client = self.connect(&self.config).await?;
-        Ok(Link { client, statements: RefCell::default() })
+        self.connect(&self.config).await
     }
 
     /// Opens a connection and finds out whether a pooler stands in between: it refuses the probe, or loses it.
@@ -78,14 +84,15 @@ impl Target {
         let given = self.config.get_options().map_or_else(String::new, |given| format!("{given} "));
         probing.options(format!("{given}{PROBE}"));
         let refused = match self.connect(&probing).await {
-            Ok(client) => {
-                let shown = client.simple_query("SELECT current_setting('rowcast.direct', true)").await?;
+            Ok(link) => {
+                let shown =
+                    link.client.simple_query("SELECT current_setting('rowcast.direct', true)").await?;
                 let is_direct = shown.iter().any(|message| match message {
                     tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0) == Some("1"),
                     _ => false,
                 });
                 self.is_direct.set(is_direct);
-                return Ok(Link { client, statements: RefCell::default() });
+                return Ok(link);
             }
             Err(error) => error,
         };
@@ -94,43 +101,33 @@ impl Target {
         Ok(link)
     }
 
-    async fn connect(&self, config: &Config) -> Result<Client, tokio_postgres::Error> {
-        if config.get_ssl_mode() == SslMode::Disable {
-            let (client, connection) = config.connect(tokio_postgres::NoTls).await?;
-            drive(connection);
-            return Ok(client);
-        }
-        let tls = MakeRustlsConnect::new(client_config(self.verify));
-        let (client, connection) = config.connect(tls).await?;
-        drive(connection);
-        Ok(client)
+    async fn connect(&self, config: &Config) -> Result<Link, tokio_postgres::Error> {
+        let Some(tls) = &self.tls else {
+            let (client, connection) = config.connect(NoTls).await?;
+            return Ok(Link::new(client, drive(connection), None));
+        };
+        let (client, connection) = config.connect(tls.clone()).await?;
+        Ok(Link::new(client, drive(connection), Some(tls.clone())))
     }
-}
-
-/// The URL without its `sslmode`, and that.
-fn without_ssl_mode(url: &str) -> Result<(String, Option<String>), String> {
-    let mut parsed =
-        url::Url::parse(url).map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
-    let pairs: Vec<(String, String)> = parsed.query_pairs().into_owned().collect();
-    let ssl_mode = pairs.iter().find(|(name, _)| name == "sslmode").map(|(_, value)| value.clone());
-    let others: Vec<_> = pairs.iter().filter(|(name, _)| name != "sslmode").collect();
-    parsed.set_query(None);
-    if !others.is_empty() {
-        parsed.query_pairs_mut().extend_pairs(others);
-    }
-    Ok((parsed.into(), ssl_mode))
 }
 
 /// Runs the connection beside the requests that use it.
-fn drive(connection: impl Future<Output = Result<(), tokio_postgres::Error>> + Send + 'static) {
-    tokio::spawn(async move {
+fn drive(
+    connection: impl Future<Output = Result<(), tokio_postgres::Error>> + Send + 'static,
+) -> AbortHandle {
+    let carrying = tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::warn!(%error, "a connection to PostgreSQL ended");
         }
     });
+    carrying.abort_handle()
 }
 
 impl Link {
+    fn new(client: Client, carrier: AbortHandle, tls: Option<MakeRustlsConnect>) -> Link {
+        Link { client, statements: RefCell::default(), carrier, tls }
+    }
+
     /// The prepared form of a statement, made on first use.
     pub async fn prepared(
         &self,
@@ -163,5 +160,27 @@ impl Poolable for Link {
         tokio::time::timeout(CONNECT_PATIENCE, self.client.check_connection())
             .await
             .is_ok_and(|asked| asked.is_ok())
+    }
+
+    /// Asks the server to cancel, then closes the socket; else it would go on until all rows were sent.
+    fn abandon(self) {
+        let Link { client, carrier, tls, .. } = self;
+        if client.is_closed() {
+            return;
+        }
+        let token = client.cancel_token();
+        tokio::spawn(async move {
+            let cancelled = async {
+                match tls {
+                    Some(tls) => token.cancel_query(tls).await,
+                    None => token.cancel_query(NoTls).await,
+                }
+            };
+            if !matches!(tokio::time::timeout(CONNECT_PATIENCE, cancelled).await, Ok(Ok(()))) {
+                tracing::debug!("a statement could not be cancelled");
+            }
+            carrier.abort();
+            drop(client);
+        });
     }
 }

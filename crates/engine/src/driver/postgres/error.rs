@@ -4,6 +4,7 @@ use tokio_postgres::error::SqlState;
 use treeql::error::{Code, Error};
 
 use crate::driver::retry::Failure;
+use crate::driver::transaction::conflict;
 
 /// The error that a caller sees. Texts of the engine go to the log only.
 pub fn convert(error: &tokio_postgres::Error) -> Error {
@@ -28,7 +29,7 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
         ("57014", _) => {
             Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
         }
-        (_, "40") => Error::new(Code::DatabaseUnavailable, "other writes got in the way; try again"),
+        (_, "40") => conflict(),
         (_, "08" | "53" | "57") => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }
@@ -67,6 +68,11 @@ pub fn is_foreign_statement(error: &tokio_postgres::Error) -> bool {
 /// Whether the prepared statement does not fit the table any more (`cached plan must not change result type`).
 pub fn is_stale_statement(error: &tokio_postgres::Error) -> bool {
     error.code().is_some_and(|state| state.code() == "0A000")
+}
+
+/// Whether the server, or an extension, calls it an internal error.
+pub fn is_internal(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::INTERNAL_ERROR)
 }
 
 fn is_io(error: &tokio_postgres::Error) -> bool {

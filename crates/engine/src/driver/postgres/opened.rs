@@ -13,7 +13,7 @@ use treeql::schema::{Publication, Schema};
 
 use crate::driver::connection::{Change, Job};
 use crate::driver::options::Options;
-use crate::driver::pool::Pool;
+use crate::driver::pool::{Pool, WAIT, unreachable, waited_too_long};
 use crate::driver::postgres::connect::{Link, Target};
 use crate::driver::postgres::error::convert;
 use crate::driver::postgres::reflect;
@@ -150,7 +150,8 @@ impl Driver {
     /// A session for short reads, on the connection that those of this worker share.
     pub async fn session(&self) -> Result<Session, Error> {
         let worker = self.worker();
-        let mut shared = worker.shared.lock().await;
+        let mut shared =
+            tokio::time::timeout(WAIT, worker.shared.lock()).await.map_err(|_elapsed| waited_too_long())?;
         let link = match &*shared {
             Some(link) if !link.client.is_closed() => Rc::clone(link),
             _ => {
@@ -216,16 +217,17 @@ impl Transactional for Session {
         self.failure()
     }
 
-    fn give_up(&self) {
-        self.give_up();
+    fn begin(&self) {
+        self.begin();
+    }
+
+    fn close(&self) {
+        self.close();
     }
 }
 
 impl Worker {
     async fn open(&self) -> Result<Link, Error> {
-        self.target.open().await.map_err(|error| {
-            tracing::warn!(%error, "no connection to PostgreSQL");
-            Error::new(Code::DatabaseUnavailable, "the database cannot be reached; try again")
-        })
+        self.target.open().await.map_err(|error| unreachable("PostgreSQL", &error))
     }
 }

@@ -43,16 +43,17 @@ const FINGERPRINT: &str = "SELECT hashtextextended(concat( \
         WHERE attrelid >= 16384), '/', \
     (SELECT SUM(hashtext(oid::text || xmin::text)::bigint) FROM pg_constraint)), 0)";
 
-/// Every table and view that a bare name leads to.
+/// Every table and view that a bare name leads to. Nothing here is prepared under a name, because a pooler may stand
+/// in between.
 pub async fn tables(client: &Client) -> Result<Vec<RawTable>, tokio_postgres::Error> {
     let mut catalog = Catalog::default();
-    for row in client.query(&columns_query(), &[]).await? {
+    for row in client.query_typed(&columns_query(), &[]).await? {
         catalog.add_column(&row);
     }
-    for row in client.query(PRIMARY_KEYS, &[]).await? {
+    for row in client.query_typed(PRIMARY_KEYS, &[]).await? {
         catalog.add_primary_key(row.get(0), &row.get::<_, Vec<i16>>(1));
     }
-    for row in client.query(FOREIGN_KEYS, &[]).await? {
+    for row in client.query_typed(FOREIGN_KEYS, &[]).await? {
         let (columns, targets): (Vec<i16>, Vec<i16>) = (row.get(1), row.get(3));
         // A part of a composite foreign key alone would relate rows that have nothing to do with each other.
         if let ([column], [target]) = (columns.as_slice(), targets.as_slice()) {
@@ -64,7 +65,7 @@ pub async fn tables(client: &Client) -> Result<Vec<RawTable>, tokio_postgres::Er
 
 /// A number that differs when the schema does.
 pub async fn fingerprint(client: &Client) -> Result<u64, tokio_postgres::Error> {
-    let row = client.query_one(FINGERPRINT, &[]).await?;
+    let row = client.query_typed_one(FINGERPRINT, &[]).await?;
     Ok(row.get::<_, i64>(0).cast_unsigned())
 }
 

@@ -7,17 +7,20 @@ use std::rc::Rc;
 use futures_util::TryStreamExt;
 use tokio_postgres::RowStream;
 use tokio_postgres::types::Type;
-use treeql::error::Error;
+use treeql::error::{Code, Error};
 use treeql::sql::{Args, Statement};
 
 use crate::driver::connection::Connection;
 use crate::driver::pool::Lease;
 use crate::driver::postgres::connect::Link;
-use crate::driver::postgres::error::{convert, failure, is_foreign_statement, is_stale_statement};
+use crate::driver::postgres::error::{
+    convert, failure, is_foreign_statement, is_internal, is_stale_statement,
+};
 use crate::driver::postgres::params::{Parameter, parameters};
 use crate::driver::postgres::rows::PostgresRow;
 use crate::driver::retry::Failure;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
+use crate::driver::transaction::conflict;
 
 /// The connection of a session.
 pub enum Held {
@@ -48,14 +51,35 @@ impl Session {
 
     /// Runs a statement that controls transactions.
     pub async fn control(&self, text: &str) -> Result<(), Error> {
-        self.link().client.batch_execute(text).await.map_err(|error| self.failed(&error))
+        self.begin();
+        let result = self.link().client.batch_execute(text).await.map_err(|error| self.failed(&error));
+        self.close();
+        result
     }
 
-    /// Says that the connection must not be used again.
-    pub fn give_up(&self) {
+    /// Says that something begins on the connection. What is dropped on a shared one ends by itself.
+    pub fn begin(&self) {
+        if let Held::Leased(lease) = &self.held {
+            lease.begin();
+        }
+    }
+
+    /// Says that what began last has ended.
+    pub fn close(&self) {
+        if let Held::Leased(lease) = &self.held {
+            lease.close();
+        }
+    }
+
+    fn give_up(&self) {
         if let Held::Leased(lease) = &self.held {
             lease.give_up();
         }
+    }
+
+    /// After a conflict the transaction is lost; the server would refuse what follows.
+    fn check_transaction(&self) -> Result<(), Error> {
+        if self.failure.get() == Failure::Final { Ok(()) } else { Err(conflict()) }
     }
 
     fn link(&self) -> &Link {
@@ -77,6 +101,14 @@ impl Session {
         convert(error)
     }
 
+    /// PostGIS has no code of its own for text that is no shape; it calls it an internal error.
+    fn failed_in(&self, statement: &Statement, error: &tokio_postgres::Error) -> Error {
+        if is_internal(error) && statement.text.contains("ST_GeomFromText(") {
+            return Error::new(Code::ValueNotAccepted, "a shape is not written as well-known text");
+        }
+        self.failed(error)
+    }
+
     async fn start(&self, statement: &Statement, args: Args<'_>) -> Result<RowStream, Stopped> {
         let link = self.link();
         if !self.is_direct {
@@ -85,7 +117,7 @@ impl Session {
                 .client
                 .query_typed_raw(&statement.text, typed)
                 .await
-                .map_err(|error| self.failed(&error).into());
+                .map_err(|error| self.failed_in(statement, &error).into());
         }
         for is_last in [false, true] {
             let started = match link.prepared(statement).await {
@@ -99,20 +131,13 @@ impl Session {
                 Err(error) if !is_last && (is_stale_statement(&error) || is_foreign_statement(&error)) => {
                     link.forget(statement);
                 }
-                Err(error) => return Err(self.failed(&error).into()),
+                Err(error) => return Err(self.failed_in(statement, &error).into()),
             }
         }
         unreachable!("the last round returns")
     }
-}
 
-impl Connection for Session {
-    async fn query(
-        &self,
-        statement: &Statement,
-        args: Args<'_>,
-        sink: &mut impl Sink,
-    ) -> Result<(), Stopped> {
+    async fn rows(&self, statement: &Statement, args: Args<'_>, sink: &mut impl Sink) -> Result<(), Stopped> {
         let mut rows = pin!(self.start(statement, args).await?);
         let ended = loop {
             match rows.try_next().await {
@@ -126,7 +151,7 @@ impl Connection for Session {
                     Err(stopped) => break Err(stopped),
                 },
                 Ok(None) => return Ok(()),
-                Err(error) => return Err(self.failed(&error).into()),
+                Err(error) => return Err(self.failed_in(statement, &error).into()),
             }
         };
         // The rest of the rows is on its way: a connection of one's own is closed rather than emptied.
@@ -134,14 +159,37 @@ impl Connection for Session {
         ended
     }
 
-    async fn execute(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
+    async fn done(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
         let mut rows = match self.start(statement, args).await {
             Ok(rows) => pin!(rows),
             Err(Stopped::Failed(error)) => return Err(error),
             Err(Stopped::TooLong | Stopped::Abandoned) => return Ok(Done::default()),
         };
-        while rows.try_next().await.map_err(|error| self.failed(&error))?.is_some() {}
+        while rows.try_next().await.map_err(|error| self.failed_in(statement, &error))?.is_some() {}
         Ok(Done { rows: rows.rows_affected().unwrap_or(0), key: 0 })
+    }
+}
+
+impl Connection for Session {
+    async fn query(
+        &self,
+        statement: &Statement,
+        args: Args<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        self.check_transaction()?;
+        self.begin();
+        let result = self.rows(statement, args, sink).await;
+        self.close();
+        result
+    }
+
+    async fn execute(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
+        self.check_transaction()?;
+        self.begin();
+        let result = self.done(statement, args).await;
+        self.close();
+        result
     }
 
     fn beside(&self) -> &Session {
