@@ -62,6 +62,7 @@ const OWNERS: &[Owner] = &[
     Owner { word: "Dialect::Sqlite", homes: &["treeql/src/sql/dialect", "engine/src/driver/"] },
     Owner { word: "Dialect::MySql", homes: &["treeql/src/sql/dialect", "engine/src/driver/"] },
     Owner { word: "Dialect::Postgres", homes: &["treeql/src/sql/dialect", "engine/src/driver/"] },
+    Owner { word: "quick_xml", homes: &["treeql/src/request/xml.rs"] },
     Owner { word: "regex", homes: &["treeql/src/record/rule"] },
     Owner { word: "rusqlite", homes: &["engine/src/driver/sqlite/"] },
     Owner { word: "mysql_async", homes: &["engine/src/driver/mysql/"] },

@@ -1,4 +1,17 @@
-//! Doubles as PHP spells them: the shortest digits that read back, with its own exponent rules (SPEC 4).
+//! Doubles as PHP spells them: in JSON the shortest digits that read back, in text 14 digits, with its own exponent
+//! rules (SPEC 4 and 18.20).
+
+/// compat: significant digits of a double in text, PHP's setting `precision`.
+const TEXT_DIGITS: usize = 14;
+
+/// Where exponents begin, and how they are marked.
+struct Spelling {
+    places_max: i32,
+    exponent: u8,
+}
+
+const JSON: Spelling = Spelling { places_max: 17, exponent: b'e' };
+const TEXT: Spelling = Spelling { places_max: 14, exponent: b'E' };
 
 /// Appends `number`. Infinities and NaN, which JSON does not have, become null.
 pub fn write_double(out: &mut Vec<u8>, number: f64) {
@@ -6,16 +19,32 @@ pub fn write_double(out: &mut Vec<u8>, number: f64) {
         out.extend_from_slice(b"null");
         return;
     }
+    write_parts(out, number, zmij::Buffer::new().format_finite(number), JSON);
+}
+
+/// Appends `number` as PHP turns it into text: `0.3`, `1.0E+25`, `INF`.
+pub fn write_double_text(out: &mut Vec<u8>, number: f64) {
+    if number.is_nan() {
+        out.extend_from_slice(b"NAN");
+        return;
+    }
+    if number.is_infinite() {
+        out.extend_from_slice(if number < 0.0 { b"-INF" } else { b"INF" });
+        return;
+    }
+    write_parts(out, number, &format!("{number:.*e}", TEXT_DIGITS - 1), TEXT);
+}
+
+fn write_parts(out: &mut Vec<u8>, number: f64, text: &str, spelling: Spelling) {
     if number == 0.0 {
         out.extend_from_slice(if number.is_sign_negative() { b"-0" } else { b"0" });
         return;
     }
-    let mut buffer = zmij::Buffer::new();
-    let (negative, digits, point) = parts(buffer.format_finite(number));
+    let (negative, digits, point) = parts(text);
     if negative {
         out.push(b'-');
     }
-    place(out, &digits, point);
+    place(out, &digits, point, spelling);
 }
 
 /// Sign, significant digits, and where the point stands: `0.digits × 10^point`.
@@ -36,14 +65,14 @@ fn parts(text: &str) -> (bool, Vec<u8>, i32) {
     (negative, all[leading..all.len() - trailing].to_vec(), point)
 }
 
-/// compat: decimal notation from 0.0001 up to 17 places before the point, else `d.d…e±x`.
-fn place(out: &mut Vec<u8>, digits: &[u8], point: i32) {
-    if !(-3..=17).contains(&point) {
+/// compat: decimal notation from 0.0001 up to 17 or 14 places before the point, else `d.d…e±x`.
+fn place(out: &mut Vec<u8>, digits: &[u8], point: i32, spelling: Spelling) {
+    if !(-3..=spelling.places_max).contains(&point) {
         out.push(digits[0]);
         out.push(b'.');
         out.extend_from_slice(if digits.len() > 1 { &digits[1..] } else { b"0" });
         let exponent = point - 1;
-        out.extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" });
+        out.extend_from_slice(&[spelling.exponent, if exponent < 0 { b'-' } else { b'+' }]);
         out.extend_from_slice(itoa::Buffer::new().format(exponent.unsigned_abs()).as_bytes());
         return;
     }
@@ -66,7 +95,7 @@ fn place(out: &mut Vec<u8>, digits: &[u8], point: i32) {
 
 #[cfg(test)]
 mod tests {
-    use crate::encode::double::write_double;
+    use crate::encode::double::{write_double, write_double_text};
 
     fn written(number: f64) -> String {
         let mut out = Vec::new();
@@ -100,5 +129,32 @@ mod tests {
     fn what_json_does_not_have_is_null() {
         assert_eq!(written(f64::INFINITY), "null");
         assert_eq!(written(f64::NAN), "null");
+    }
+
+    #[test]
+    fn text_has_14_digits() {
+        let table = [
+            (1.0, "1"),
+            (0.1 + 0.2, "0.3"),
+            (-23.01, "-23.01"),
+            (1.0 / 3.0, "0.33333333333333"),
+            (2.0 / 3.0, "0.66666666666667"),
+            (0.99999999999999999, "1"),
+            (99_999_999_999_999.0, "99999999999999"),
+            (1e14, "1.0E+14"),
+            (123_456_789_012_345_680.0, "1.2345678901235E+17"),
+            (0.0001, "0.0001"),
+            (0.000012, "1.2E-5"),
+            (1e300, "1.0E+300"),
+            (-0.0, "-0"),
+            (f64::INFINITY, "INF"),
+            (f64::NEG_INFINITY, "-INF"),
+            (f64::NAN, "NAN"),
+        ];
+        for (number, text) in table {
+            let mut out = Vec::new();
+            write_double_text(&mut out, number);
+            assert_eq!(String::from_utf8(out).expect("digits are ASCII"), text);
+        }
     }
 }

@@ -24,8 +24,21 @@ pub fn write_record(out: &mut Vec<u8>, layout: &Layout, set: &RowSet, row: usize
         out.extend_from_slice(b"null");
         return;
     }
+    write_members(out, layout, set, row, |_cell| true);
+}
+
+/// Appends an object of the wanted ones among the cells of the record at `row`, and of everything joined to it.
+pub fn write_members(
+    out: &mut Vec<u8>,
+    layout: &Layout,
+    set: &RowSet,
+    row: usize,
+    is_wanted: impl Fn(usize) -> bool,
+) {
     let mut open = b'{';
-    for (index, cell) in layout.cells.iter().enumerate().filter(|(_, cell)| cell.shown) {
+    for (index, cell) in
+        layout.cells.iter().enumerate().filter(|(index, cell)| cell.shown && is_wanted(*index))
+    {
         out.push(open);
         open = b',';
         out.extend_from_slice(&cell.key);

@@ -1,4 +1,4 @@
-//! Request bodies: one record or a batch, from JSON or a form (SPEC 3).
+//! Request bodies: one record or a batch, from JSON, a form or XML (SPEC 3).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,6 +12,7 @@ use crate::request::decode::decode;
 use crate::request::form::records_of_form;
 use crate::request::multipart::{boundary, fields};
 use crate::request::record::{Cell, MEMBERS_MAX, Members, Record, RecordBatch};
+use crate::request::xml::records_of_xml;
 
 /// What the content type says about a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum BodyKind<'a> {
     Form,
     /// It is a form of several parts, with this boundary.
     Multipart(&'a str),
+    /// It is XML, because the caller wants XML back.
+    Xml,
 }
 
 impl BodyKind<'_> {
@@ -59,6 +62,7 @@ impl<'a> RecordBatch<'a> {
                     .ok_or_else(|| unreadable("is no form of parts with the boundary of its content type"))?;
                 records_of_form(fields)
             }
+            BodyKind::Xml => records_of_xml(body, mode)?,
             BodyKind::Detected if is_json(text) => json(text, batch_rows_max, mode)?,
             BodyKind::Detected | BodyKind::Form => form_pairs(text)?,
         };
@@ -254,5 +258,19 @@ mod tests {
             batch.records[0],
             [("icon".into(), Cell::Null), ("name".into(), Cell::Text("a b".into()))]
         );
+    }
+
+    #[test]
+    fn xml_is_read_when_it_is_asked_for_within_the_same_limits() {
+        let parse = |text: &'static str| RecordBatch::parse(text.as_bytes(), BodyKind::Xml, 1, Mode::Strict);
+        let batch = parse("<row><a>1</a></row>").expect("it is XML");
+        assert_eq!(batch.records[0], [("a".into(), Cell::Text("1".into()))]);
+        assert!(
+            ["", "0", "{}", "a=1"]
+                .into_iter()
+                .all(|text| parse(text).is_err_and(|e| e.code.number() == 1008))
+        );
+        let two = "<rows type='array'><row/><row/></rows>";
+        assert!(parse(two).is_err_and(|e| e.code.number() == 2000));
     }
 }

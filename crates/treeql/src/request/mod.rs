@@ -6,11 +6,13 @@ mod decode;
 mod filter;
 mod form;
 mod multipart;
+mod node;
 mod number;
 mod query;
 mod record;
 mod shape;
 mod values;
+mod xml;
 
 pub use address::{composite_address, composite_ids};
 pub use body::{BodyKind, cell_of_json};
@@ -22,3 +24,4 @@ pub use query::{Parsed, Query, parameter, parse_query};
 pub use record::{Cell, Record, RecordBatch};
 pub use shape::{Operation, Request, Window};
 pub use values::Values;
+pub use xml::records_of_xml;

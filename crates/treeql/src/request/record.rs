@@ -27,21 +27,26 @@ pub const MEMBERS_MAX: usize = 4096;
 const SCAN_MAX: usize = 32;
 
 /// A record under construction.
-#[derive(Default)]
-pub struct Members<'a> {
-    record: Record<'a>,
+pub struct Members<'a, V = Cell<'a>> {
+    record: Vec<(Cow<'a, str>, V)>,
     /// Where each member stands, once there are too many to compare.
     places: HashMap<Cow<'a, str>, usize>,
 }
 
-impl<'a> Members<'a> {
+impl<V> Default for Members<'_, V> {
+    fn default() -> Self {
+        Members { record: Vec::new(), places: HashMap::new() }
+    }
+}
+
+impl<'a, V> Members<'a, V> {
     /// Adds a member; of equal names the last value counts.
-    pub fn put(&mut self, name: Cow<'a, str>, cell: Cell<'a>) {
+    pub fn put(&mut self, name: Cow<'a, str>, value: V) {
         if let Some(place) = self.place(&name) {
-            self.record[place].1 = cell;
+            self.record[place].1 = value;
             return;
         }
-        self.record.push((name, cell));
+        self.record.push((name, value));
         if self.record.len() > SCAN_MAX {
             let added = if self.places.is_empty() { 0 } else { self.record.len() - 1 };
             let names = self.record.iter().enumerate().skip(added);
@@ -57,7 +62,7 @@ impl<'a> Members<'a> {
     }
 
     /// The record.
-    pub fn finish(self) -> Record<'a> {
+    pub fn finish(self) -> Vec<(Cow<'a, str>, V)> {
         self.record
     }
 }
