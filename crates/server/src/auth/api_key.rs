@@ -8,7 +8,7 @@ use subtle::{Choice, ConstantTimeEq};
 use treeql::error::{Code, Error};
 
 use crate::auth::mode::Mode;
-use crate::http::list;
+use crate::http::{header_name, list};
 
 /// Settings of API keys that stand in the configuration.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -74,19 +74,13 @@ pub fn presented<'a>(
 ) -> Result<Option<&'a str>, Error> {
     let Some(value) = headers.get(header) else { return absent(mode) };
     let Ok(key) = value.to_str() else { return Err(wrong()) };
-    // compat: `0` is no key, as an empty one (SPEC 18.7).
+    // compat: `0` is no key, as an empty one.
     if key.is_empty() || key == "0" { absent(mode) } else { Ok(Some(key)) }
 }
 
 /// The error of a key that is not known; it does not say which key.
 pub fn wrong() -> Error {
     Error::new(Code::AuthenticationFailed, "API key")
-}
-
-/// A header by the name in a setting. The error is a sentence.
-pub fn header_name(setting: &str, name: &str) -> Result<HeaderName, String> {
-    HeaderName::from_bytes(name.as_bytes())
-        .map_err(|_invalid| format!("{setting} is '{name}', which is no name of a header"))
 }
 
 fn absent(mode: Mode) -> Result<Option<&'static str>, Error> {

@@ -118,7 +118,7 @@ impl Basic {
     }
 }
 
-/// User and password of a request. Another scheme is none; what cannot be read is an empty name (SPEC 18.9).
+/// User and password of a request. Another scheme is none; what cannot be read is an empty name.
 fn credentials(headers: &HeaderMap) -> Option<(String, String)> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;

@@ -18,6 +18,7 @@ use crate::auth::jwt::Verifier;
 use crate::auth::mode::Mode;
 use crate::auth::session::{Session, Sessions};
 use crate::auth::users;
+use crate::http::header_name;
 
 /// Settings of API keys that a table of the database holds.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -57,7 +58,7 @@ impl DbKeys {
     pub fn compile(options: &DbKeyOptions) -> Result<DbKeys, String> {
         Ok(DbKeys {
             mode: Mode::parse("apiKeyDbAuth.mode", &options.mode)?,
-            header: api_key::header_name("apiKeyDbAuth.header", &options.header)?,
+            header: header_name("apiKeyDbAuth.header", &options.header)?,
             table: options.users_table.clone(),
             column: options.api_key_column.clone(),
         })

@@ -1,7 +1,6 @@
 //! Passwords: PHP's formats verified and written, bounded in time and memory, and no faster for unknown users.
 
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
@@ -98,36 +97,38 @@ pub async fn hash_async(password: String, algorithm: Algorithm) -> Result<String
     beside(move || hash(&password, algorithm)).await?
 }
 
-/// As many at once as there are cores, and a bounded number that wait.
 async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    static CORES: LazyLock<Semaphore> = LazyLock::new(|| {
-        Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
+    static QUEUE: LazyLock<Queue> = LazyLock::new(|| {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Queue::new(cores, WAITING_MAX)
     });
-    let _place = Place::take()?;
-    let _core = CORES.acquire().await.expect("it is never closed");
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| Error::new(Code::Internal, format!("a password cannot be verified: {error}")))
+    QUEUE.run(work).await
 }
 
-/// A place in the queue; dropping it gives it back, also when the caller has gone away.
-struct Place;
+/// Slow work: some at once, and a bounded number that wait.
+struct Queue {
+    cores: Arc<Semaphore>,
+    places: Arc<Semaphore>,
+}
 
-static TAKEN: AtomicUsize = AtomicUsize::new(0);
-
-impl Place {
-    fn take() -> Result<Place, Error> {
-        let place = (TAKEN.fetch_add(1, Ordering::Relaxed) < WAITING_MAX).then_some(Place);
-        place.ok_or_else(|| {
-            TAKEN.fetch_sub(1, Ordering::Relaxed);
-            Error::new(Code::TooManyRequests, "1")
-        })
+impl Queue {
+    fn new(cores: usize, places: usize) -> Queue {
+        Queue { cores: Arc::new(Semaphore::new(cores)), places: Arc::new(Semaphore::new(places)) }
     }
-}
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        TAKEN.fetch_sub(1, Ordering::Relaxed);
+    /// Does `work` on another thread. It keeps its place and its core until it ends, also when the caller has gone away:
+    /// going away must not be a way to have more of it.
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+        let place = self.places.clone().try_acquire_owned();
+        let place = place.map_err(|_full| Error::new(Code::TooManyRequests, "1"))?;
+        let core = self.cores.clone().acquire_owned().await.expect("it is never closed");
+        let task = tokio::task::spawn_blocking(move || {
+            let result = work();
+            drop((core, place));
+            result
+        });
+        task.await
+            .map_err(|error| Error::new(Code::Internal, format!("the work on a password failed: {error}")))
     }
 }
 
@@ -167,9 +168,13 @@ fn nobody(algorithm: Algorithm) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+    use std::task::Poll;
     use std::time::{Duration, Instant};
 
-    use crate::auth::password::{Algorithm, hash, hash_async, verify, verify_async, verify_nobody};
+    use treeql::error::{Code, Error};
+
+    use crate::auth::password::{Algorithm, Queue, hash, hash_async, verify, verify_async, verify_nobody};
 
     /// Made by `password_hash` of PHP 8.2, and those of the conformance suite.
     const MADE_BY_PHP: &[(&str, &str)] = &[
@@ -254,6 +259,24 @@ mod tests {
             assert!(!verify_async("geheim".to_owned(), Some("geheim".to_owned()), algorithm).await.unwrap());
         }
         assert!(Algorithm::parse("md5").unwrap_err().contains("argon2id"));
+    }
+
+    #[tokio::test]
+    async fn the_queue_has_an_end_and_empties() {
+        let queue = Queue::new(0, 2);
+        let (mut one, mut two) = (Box::pin(queue.run(|| 1)), Box::pin(queue.run(|| 2)));
+        poll_fn(|context| {
+            assert!(one.as_mut().poll(context).is_pending() && two.as_mut().poll(context).is_pending());
+            Poll::Ready(())
+        })
+        .await;
+        assert_eq!(queue.run(|| 3).await, Err(Error::new(Code::TooManyRequests, "1")));
+        drop(two);
+        queue.cores.add_permits(1);
+        assert_eq!((one.await, queue.run(|| 4).await), (Ok(1), Ok(4)));
+        let failed = queue.run(|| -> u8 { panic!("a bug") }).await;
+        assert_eq!(failed.map_err(|error| error.code), Err(Code::Internal));
+        assert_eq!(queue.run(|| 5).await, Ok(5));
     }
 
     #[test]

@@ -4,13 +4,13 @@ mod body;
 mod connection;
 mod cookie;
 mod cork;
-mod list;
 mod listener;
 mod message;
+mod setting;
 
 pub use body::{Body, Incoming};
 pub use connection::{Answer, serve_connection};
 pub use cookie::{Cookie, cookies};
-pub use list::list;
 pub use listener::{bind, check_free};
 pub use message::{Head, Response};
+pub use setting::{header_name, list};

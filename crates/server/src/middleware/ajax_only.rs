@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use treeql::error::{Code, Error};
 
-use crate::middleware::setting::{contains, header_name, methods};
+use crate::http::header_name;
+use crate::middleware::method::{contains, methods};
 
 /// Settings of ajaxOnly.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

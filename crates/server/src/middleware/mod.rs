@@ -3,8 +3,8 @@
 pub mod ajax_only;
 pub mod cors;
 pub mod firewall;
+mod method;
 pub mod rate_limit;
-mod setting;
 pub mod ssl_redirect;
 mod stations;
 pub mod xsrf;

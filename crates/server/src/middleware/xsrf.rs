@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 use treeql::error::{Code, Error};
 
-use crate::http::{Cookie, cookies};
-use crate::middleware::setting::{contains, header_name, methods};
+use crate::http::{Cookie, cookies, header_name};
+use crate::middleware::method::{contains, methods};
 
 /// Settings of xsrf.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

@@ -22,7 +22,7 @@ impl Keyring {
     /// Collects the keys of the settings. The error is a sentence that shows no secret.
     pub fn compile(options: &Options) -> Result<Keyring, String> {
         let mut keyring = Keyring { entries: Vec::new() };
-        // compat: keys without an id are numbered, and a token without one means number 0 (SPEC 18.10).
+        // compat: keys without an id are numbered, and a token without one means number 0.
         let mut number = 0;
         let mut next = || {
             number += 1;

@@ -11,13 +11,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use treeql::error::{Code, Error};
 
-use crate::auth::api_key::header_name;
 use crate::auth::jwt::algorithm::Algorithm;
 use crate::auth::jwt::claims::{Rules, Window};
 use crate::auth::jwt::keyring::Keyring;
 use crate::auth::jwt::options::Options;
 use crate::auth::mode::Mode;
-use crate::http::list;
+use crate::http::{header_name, list};
 
 /// limit: bytes of a token; a longer one is not even looked at.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;

@@ -1,14 +1,8 @@
-//! Settings that several middlewares share: names of headers, lists of methods.
+//! Lists of methods, as settings of several middlewares have them.
 
-use http::{HeaderName, Method};
+use http::Method;
 
 use crate::http::list;
-
-/// A header by the name in a setting. The error is a sentence.
-pub fn header_name(setting: &str, name: &str) -> Result<HeaderName, String> {
-    HeaderName::from_bytes(name.as_bytes())
-        .map_err(|_invalid| format!("{setting} is '{name}', which is no name of a header"))
-}
 
 /// Methods by the names in a setting. The error is a sentence.
 pub fn methods(setting: &str, names: &str) -> Result<Vec<Method>, String> {
