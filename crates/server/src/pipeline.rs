@@ -132,7 +132,12 @@ impl Pipeline {
                 answer.unwrap_or_else(|error| self.error(&error))
             }
         };
-        response.headers.extend(headers);
+        // A login has set a cookie of its own, which is newer than what identify knew.
+        for (name, value) in &headers {
+            if !response.headers.contains_key(name) {
+                response.headers.append(name, value.clone());
+            }
+        }
         Ok(response)
     }
 
@@ -157,8 +162,8 @@ impl Pipeline {
         address: &'a str,
     ) -> Context<'a> {
         let policy = self.rules.policy(principal);
-        let record_rules = &self.record_rules;
-        Context { head, snapshot, policy, principal, address, record_rules, limits: self.limits }
+        let (record_rules, base_path) = (&*self.record_rules, &*self.base_path);
+        Context { head, snapshot, policy, principal, address, record_rules, base_path, limits: self.limits }
     }
 
     fn error(&self, error: &Error) -> Response {

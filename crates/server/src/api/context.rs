@@ -44,6 +44,8 @@ pub struct Context<'a> {
     pub address: &'a str,
     /// What is done to records before they are written.
     pub record_rules: &'a RecordRules,
+    /// Path prefix of the API.
+    pub base_path: &'a str,
     /// Bounds.
     pub limits: Limits,
 }

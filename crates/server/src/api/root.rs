@@ -1,5 +1,6 @@
 //! `/`: what is here, for whoever comes by without knowing.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 use treeql::error::Error;
 use treeql::request::Operation;
@@ -8,6 +9,9 @@ use treeql::schema::TableKind;
 use crate::api::context::Context;
 use crate::api::controller::Controller;
 use crate::http::Response;
+
+/// What is escaped in a segment of a path.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// `GET /`: the tables with their addresses, and where to read on.
 pub fn overview(context: &Context<'_>, controllers: &[Controller]) -> Result<Response, Error> {
@@ -21,7 +25,7 @@ pub fn overview(context: &Context<'_>, controllers: &[Controller]) -> Result<Res
             json!({
                 "name": table.alias,
                 "type": if table.kind == TableKind::View { "view" } else { "table" },
-                "records": format!("/records/{}", table.alias),
+                "records": format!("{}/records/{}", context.base_path, utf8_percent_encode(&table.alias, SEGMENT)),
             })
         })
         .collect();
