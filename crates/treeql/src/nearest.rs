@@ -39,8 +39,9 @@ pub fn unknown_of<'a>(
     format!("unknown {what} '{}' of '{whole}'{}", shown(wanted), choices(wanted, names))
 }
 
-fn shown(name: &str) -> String {
-    name.chars().take(NAME_BYTES_MAX).collect()
+/// As much of a caller's text as an error repeats.
+pub fn shown(text: &str) -> String {
+    text.chars().take(NAME_BYTES_MAX).collect()
 }
 
 fn choices<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {

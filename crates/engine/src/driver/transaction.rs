@@ -1,9 +1,9 @@
-//! attempt(): one run of a change on a connection to a server.
+//! run(): a change on connections to a server, again where the engine asks for it.
 
 use treeql::error::{Code, Error};
 
 use crate::driver::connection::{Change, Connection, Outcome};
-use crate::driver::retry::Failure;
+use crate::driver::retry::{ATTEMPTS_MAX, Failure, pause};
 
 /// A session whose transactions are controlled by statements.
 pub trait Transactional: Connection {
@@ -20,8 +20,25 @@ pub trait Transactional: Connection {
     fn close(&self);
 }
 
+/// Runs a change, each time on a session of its own, until the engine does not ask to run it again.
+pub async fn run<S: Transactional, C: Change>(
+    session: impl AsyncFn() -> Result<S, Error>,
+    mut change: C,
+) -> Result<C::Output, Error> {
+    for number in 1.. {
+        let session = session().await?;
+        let result = attempt(&session, &mut change).await;
+        if session.failure() != Failure::Conflict || number >= ATTEMPTS_MAX {
+            return result;
+        }
+        drop(session);
+        pause(number).await;
+    }
+    unreachable!("the last attempt returns")
+}
+
 /// Runs a change once: a batch in a transaction, a single statement as it is.
-pub async fn attempt<C: Change>(session: &impl Transactional, change: &mut C) -> Result<C::Output, Error> {
+async fn attempt<C: Change>(session: &impl Transactional, change: &mut C) -> Result<C::Output, Error> {
     if !change.is_batch() {
         let result = change.run(session).await;
         if session.failure() == Failure::Lost {

@@ -8,6 +8,7 @@ use crate::api::RecordRules;
 use crate::config::middlewares::Middlewares;
 use crate::config::options::Options;
 use crate::config::policy_options::Rule as RuleOptions;
+use crate::http::list;
 
 /// The rules that the configuration says. The error is a sentence that names the setting.
 pub fn rules(options: &Options, on: &Middlewares) -> Result<Rules, String> {
@@ -40,7 +41,7 @@ pub fn rules(options: &Options, on: &Middlewares) -> Result<Rules, String> {
         for tenant in &options.multi_tenancy.rules {
             let value = Template::parse(&tenant.value).map_err(|error| format!("multiTenancy: {error}"))?;
             tenancies.push(Tenancy {
-                tables: list(&tenant.tables),
+                tables: names(&tenant.tables),
                 column: tenant.column.clone(),
                 value,
                 restricts: true,
@@ -48,8 +49,8 @@ pub fn rules(options: &Options, on: &Middlewares) -> Result<Rules, String> {
         }
     }
     if has("ipAddress") {
-        for column in list(&options.ip_address.columns) {
-            let tables = list(&options.ip_address.tables);
+        for column in names(&options.ip_address.columns) {
+            let tables = names(&options.ip_address.tables);
             tenancies.push(Tenancy { tables, column, value: Template::address(), restricts: false });
         }
     }
@@ -74,8 +75,8 @@ fn converted<T: DeserializeOwned>(options: &impl Serialize, name: &str) -> Resul
     serde_json::from_value(value).map_err(|error| format!("{name}: {error}"))
 }
 
-fn list(text: &str) -> Vec<String> {
-    text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+fn names(text: &str) -> Vec<String> {
+    list(text).map(str::to_owned).collect()
 }
 
 fn authorization(options: &[RuleOptions]) -> Result<Vec<Rule>, String> {

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::encode::double::write_double;
+use crate::request::leading_integer;
 use crate::row::{Layout, LayoutCell};
 use crate::sql::CellKind;
 use crate::value::{Row, ValueRef};
@@ -134,6 +135,7 @@ fn write_text(out: &mut Vec<u8>, value: ValueRef<'_>) {
     }
 }
 
+/// compat: the text of an integer column is read as a leading integer (SPEC 11.3).
 fn write_integer(out: &mut Vec<u8>, value: ValueRef<'_>) {
     match value {
         ValueRef::Int(int) => write_int(out, int),
@@ -146,15 +148,6 @@ fn write_integer(out: &mut Vec<u8>, value: ValueRef<'_>) {
         ValueRef::Bytes(bytes) => write_int(out, leading_integer(&String::from_utf8_lossy(bytes))),
         ValueRef::Null => out.extend_from_slice(b"null"),
     }
-}
-
-/// compat: the text of an integer column is read as a leading integer (SPEC 11.3).
-fn leading_integer(text: &str) -> i64 {
-    let text = text.trim_start();
-    let sign = usize::from(text.starts_with(['-', '+']));
-    let digits = text[sign..].bytes().take_while(u8::is_ascii_digit).count();
-    let limit = if text.starts_with('-') { i64::MIN } else { i64::MAX };
-    if digits == 0 { 0 } else { text[..sign + digits].parse().unwrap_or(limit) }
 }
 
 fn write_float(out: &mut Vec<u8>, value: ValueRef<'_>) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Code, Error};
+use crate::nearest;
 use crate::plan::columns::Selection;
 use crate::plan::filter::conditions;
 use crate::plan::join::{self, Cells};
@@ -102,7 +103,7 @@ fn order<'a>(scope: &Scope<'a>, table: TableId, query: &Query<'_>) -> Result<Vec
 fn is_descending(scope: &Scope<'_>, table: &Table, direction: &str) -> Result<bool, Error> {
     let lower = direction.to_ascii_lowercase();
     if scope.is_strict() && lower != "asc" && lower != "desc" {
-        let shown: String = direction.chars().take(64).collect();
+        let shown = nearest::shown(direction);
         let sentence = format!("'{shown}' is no direction; it is asc or desc, for example id,desc");
         return Err(Error::invalid(&table.alias, "order", sentence));
     }

@@ -2,7 +2,7 @@
 
 use crate::error::{Code, Error};
 use crate::mode::Mode;
-use crate::nearest::{unknown, unknown_of};
+use crate::nearest::{self, unknown, unknown_of};
 use crate::policy::Policy;
 use crate::request::Operation;
 use crate::schema::{Relation, Schema, Table, TableId, relations};
@@ -159,7 +159,7 @@ impl<'a> Scope<'a> {
 
     fn no_key(&self, from: TableId, to: TableId, found: &[Relation], name: &str, about: &str) -> Error {
         let (table, other) = (&self.at(from).alias, &self.at(to).alias);
-        let shown: String = name.chars().take(64).collect();
+        let shown = nearest::shown(name);
         let choices = self.choices(from, to, found);
         let sentence = format!("'{other}' is not related to '{table}' by '{shown}'; name one of: {choices}");
         Error::invalid(table, about, sentence)

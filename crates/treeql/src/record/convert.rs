@@ -5,6 +5,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::mode::Mode;
+use crate::nearest::shown;
 use crate::request::{Cell, is_integer, is_numeric};
 use crate::schema::{Column, ColumnType};
 use crate::sql::Dialect;
@@ -167,8 +168,4 @@ fn plain(value: &Spelled<'_>, column: &Column, mode: Mode) -> Result<Value, Stri
         return Err(format!("{truth} is a boolean, but the column is {}; send text", column.kind));
     }
     Ok(text(value.text))
-}
-
-fn shown(text: &str) -> String {
-    text.chars().take(64).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Code, Error};
 use crate::mode::Mode;
+use crate::nearest;
 use crate::record::convert::convert;
 use crate::request::{Cell, Operation, Record, is_integer, is_numeric};
 use crate::schema::{Column, Table};
@@ -73,7 +74,7 @@ fn value(
     };
     let text = text.trim();
     if !is_numeric(text) {
-        let shown: String = text.chars().take(64).collect();
+        let shown = nearest::shown(text);
         return Err(format!("'{shown}' is no number; an increment adds numbers"));
     }
     if mode.is_strict() && !column.kind.is_number() {

@@ -19,7 +19,7 @@ pub use body::{BodyKind, cell_of_json};
 pub use decode::{decode, decode_path};
 pub use filter::{Filter, Operator, Spatial};
 pub use form::records_of_form;
-pub use number::{is_integer, is_numeric};
+pub use number::{is_integer, is_numeric, leading_integer};
 pub use query::{Parsed, Query, parameter, parse_query};
 pub use record::{Cell, Record, RecordBatch};
 pub use shape::{Operation, Request, Window};

@@ -28,6 +28,18 @@ pub fn is_numeric(text: &str) -> bool {
     (!whole.is_empty() || !fraction.is_empty()) && digits(whole) && digits(fraction) && exponent_is_fine
 }
 
+/// An optional sign and the digits at the start, blanks before them passed over; otherwise 0, as PHP's `intval`.
+pub fn leading_integer(text: &str) -> i64 {
+    let text = text.trim_start();
+    let sign = usize::from(text.starts_with(['-', '+']));
+    let digits = text[sign..].bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 {
+        return 0;
+    }
+    let saturated = if text.starts_with('-') { i64::MIN } else { i64::MAX };
+    text[..sign + digits].parse().unwrap_or(saturated)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::request::number::{is_integer, is_numeric};

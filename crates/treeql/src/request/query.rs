@@ -5,9 +5,10 @@ use std::num::IntErrorKind;
 
 use crate::error::{Code, Error};
 use crate::mode::Mode;
-use crate::nearest::{nearest, unknown};
+use crate::nearest::{self, nearest, unknown};
 use crate::request::decode::decode;
 use crate::request::filter::{Filter, Operator, parse_filter, split_comma};
+use crate::request::number::leading_integer;
 use crate::request::values::Values;
 
 /// limit: filters of one request; each may become a nested query.
@@ -115,7 +116,7 @@ pub fn parameter<'a>(text: &'a str, name: &str) -> Option<Cow<'a, str>> {
 }
 
 fn not_utf8(table: &str, text: &str) -> Error {
-    let shown: String = text.chars().take(64).collect();
+    let shown = nearest::shown(text);
     Error::invalid(table, "query", format!("'{shown}' is not UTF-8 when decoded"))
 }
 
@@ -275,7 +276,7 @@ fn number(name: &str, text: &str, least: i64, table: &str, mode: Mode) -> Result
     if !mode.is_strict() {
         return Ok(leading_integer(text));
     }
-    let shown = || text.chars().take(64).collect::<String>();
+    let shown = || nearest::shown(text);
     let sentence = match text.parse::<i64>() {
         Ok(number) if number >= least => return Ok(number),
         Err(error) if *error.kind() == IntErrorKind::PosOverflow => {
@@ -284,18 +285,6 @@ fn number(name: &str, text: &str, least: i64, table: &str, mode: Mode) -> Result
         _ => format!("'{}' is not a whole number of at least {least}", shown()),
     };
     Err(Error::invalid(table, name, sentence))
-}
-
-/// An optional sign and the digits at the start, otherwise 0, as PHP's `intval`.
-fn leading_integer(text: &str) -> i64 {
-    let text = text.trim_start();
-    let sign = usize::from(text.starts_with(['-', '+']));
-    let digits = text[sign..].bytes().take_while(u8::is_ascii_digit).count();
-    if digits == 0 {
-        return 0;
-    }
-    let saturated = if text.starts_with('-') { i64::MIN } else { i64::MAX };
-    text[..sign + digits].parse().unwrap_or(saturated)
 }
 
 fn check_operator(filter: &Filter<'_>, value: &str, name: &str, table: &str) -> Result<(), Error> {
@@ -330,7 +319,8 @@ fn check_unknown(name: &str, table: &str, mode: Mode) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use crate::mode::Mode;
-    use crate::request::query::{leading_integer, parse_query};
+    use crate::request::number::leading_integer;
+    use crate::request::query::parse_query;
     use crate::request::values::Values;
 
     fn window(text: &str, mode: Mode) -> Option<(Option<i64>, i64)> {

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::mode::Mode;
+use crate::nearest;
 use crate::request::{Values, is_integer, is_numeric};
 use crate::schema::ColumnType;
 use crate::sql::statement::{About, Param, Source, Wrap};
@@ -102,7 +103,7 @@ fn typed<'a>(text: &'a str, about: &About, mode: Mode) -> Result<Bound<'a>, Erro
     if fits || !mode.is_strict() {
         return Ok(Bound::Ref(ValueRef::Text(text)));
     }
-    let shown: String = text.chars().take(64).collect();
+    let shown = nearest::shown(text);
     let sentence = format!("'{shown}' is no {} value, which column '{}' has", about.kind, about.column);
     Err(Error::invalid(&about.table, &about.column, sentence))
 }

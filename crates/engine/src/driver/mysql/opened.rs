@@ -20,8 +20,8 @@ use crate::driver::mysql::reflect;
 use crate::driver::mysql::session::Session;
 use crate::driver::options::Options;
 use crate::driver::pool::Pool;
-use crate::driver::retry::{ATTEMPTS_MAX, Failure, pause};
-use crate::driver::transaction::{Transactional, attempt};
+use crate::driver::retry::Failure;
+use crate::driver::transaction::{self, Transactional};
 
 /// Connections that each worker needs at least: two for a list with joins.
 const PER_WORKER_MIN: u32 = 2;
@@ -149,17 +149,8 @@ impl Driver {
     }
 
     /// Runs a change, in a transaction if it is a batch, and again if the engine asks for it.
-    pub async fn change<C: Change>(&self, mut change: C) -> Result<C::Output, Error> {
-        for number in 1.. {
-            let session = self.session().await?;
-            let result = attempt(&session, &mut change).await;
-            if session.failure() != Failure::Conflict || number >= ATTEMPTS_MAX {
-                return result;
-            }
-            drop(session);
-            pause(number).await;
-        }
-        unreachable!("the last attempt returns")
+    pub async fn change<C: Change>(&self, change: C) -> Result<C::Output, Error> {
+        transaction::run(async || self.session().await, change).await
     }
 
     /// How long a trivial query takes.

@@ -18,8 +18,8 @@ use crate::driver::postgres::connect::{Link, Target};
 use crate::driver::postgres::error::convert;
 use crate::driver::postgres::reflect;
 use crate::driver::postgres::session::{Held, Session};
-use crate::driver::retry::{ATTEMPTS_MAX, Failure, pause};
-use crate::driver::transaction::{Transactional, attempt};
+use crate::driver::retry::Failure;
+use crate::driver::transaction::{self, Transactional};
 
 /// Connections that each worker needs at least: one for short reads, two for a list with joins.
 const PER_WORKER_MIN: u32 = 3;
@@ -185,19 +185,13 @@ impl Driver {
     }
 
     /// Runs a change, in a transaction if it is a batch, and again if the engine asks for it.
-    pub async fn change<C: Change>(&self, mut change: C) -> Result<C::Output, Error> {
+    pub async fn change<C: Change>(&self, change: C) -> Result<C::Output, Error> {
         let worker = self.worker();
-        for number in 1.. {
+        let session = async || {
             let lease = worker.pool.lease(async || worker.open().await).await?;
-            let session = Session::new(Held::Leased(Box::new(lease)), worker.target.is_direct.get(), None);
-            let result = attempt(&session, &mut change).await;
-            if session.failure() != Failure::Conflict || number >= ATTEMPTS_MAX {
-                return result;
-            }
-            drop(session);
-            pause(number).await;
-        }
-        unreachable!("the last attempt returns")
+            Ok(Session::new(Held::Leased(Box::new(lease)), worker.target.is_direct.get(), None))
+        };
+        transaction::run(session, change).await
     }
 
     /// How long a trivial query takes.
