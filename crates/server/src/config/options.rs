@@ -48,7 +48,7 @@ pub struct Options {
     pub foreign_keys: String,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `status`.
+    /// Groups of paths that exist, separated by commas: `records`, `geojson`, `status`.
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
@@ -172,7 +172,7 @@ macro_rules! setting {
 setting!(Listen, String, "127.0.0.1:8080".to_owned());
 setting!(Strict, bool, true);
 setting!(Tables, String, "all".to_owned());
-setting!(Controllers, String, "records,status".to_owned());
+setting!(Controllers, String, "records,geojson,status".to_owned());
 setting!(Srid, u32, 4326);
 setting!(Middlewares, String, "cors".to_owned());
 setting!(PoolSize, u32, 0);
