@@ -3,6 +3,7 @@
 use crate::middleware::ajax_only::AjaxOnly;
 use crate::middleware::cors::Cors;
 use crate::middleware::firewall::Firewall;
+use crate::middleware::path_rules::PathRules;
 use crate::middleware::rate_limit::RateLimit;
 use crate::middleware::xsrf::Xsrf;
 
@@ -23,4 +24,6 @@ pub struct Stations {
     pub xsrf: Option<Xsrf>,
     /// How often somebody may ask.
     pub rate_limit: Option<RateLimit>,
+    /// Which paths exist for whom.
+    pub paths: Option<PathRules>,
 }
