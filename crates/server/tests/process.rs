@@ -16,5 +16,7 @@ mod formats;
 mod signals;
 #[path = "process/start.rs"]
 mod start;
+#[path = "process/tls.rs"]
+mod tls;
 #[path = "process/writes.rs"]
 mod writes;

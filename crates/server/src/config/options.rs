@@ -9,6 +9,7 @@ use crate::config::policy_options::{
     Authorization, IpAddress, JoinLimits, MultiTenancy, PageLimits, TextSearch,
 };
 use crate::config::record_options::{Sanitation, Validation};
+use crate::http::tls;
 use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, xml, xsrf};
 
 /// All settings.
@@ -28,6 +29,8 @@ pub struct Options {
     pub cache_time: CacheTime,
     /// Address and port to listen on. The default can be reached from this machine only.
     pub listen: Listen,
+    /// Encrypted connections.
+    pub tls: tls::Options,
     /// Number of worker threads; 0 means one per core.
     pub workers: u16,
     /// Whether input that is not understood is an error that says so. `false` does what php-crud-api does.
