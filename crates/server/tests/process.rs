@@ -10,6 +10,8 @@ mod program;
 mod configuration;
 #[path = "process/database.rs"]
 mod database;
+#[path = "process/formats.rs"]
+mod formats;
 #[path = "process/sessions.rs"]
 mod sessions;
 #[path = "process/signals.rs"]

@@ -16,8 +16,10 @@ use crate::middleware::Stations;
 use crate::middleware::ajax_only::AjaxOnly;
 use crate::middleware::cors::Cors;
 use crate::middleware::firewall::Firewall;
+use crate::middleware::json::JsonMembers;
 use crate::middleware::path_rules::{PATH_RULES_MAX, PathRule, PathRules};
 use crate::middleware::rate_limit::RateLimit;
+use crate::middleware::xml::Xml;
 use crate::middleware::xsrf::Xsrf;
 
 /// The stations that are switched on. The error is a sentence that names the setting.
@@ -31,6 +33,8 @@ pub fn stations(options: &Options, on: &Middlewares) -> Result<Stations, String>
         xsrf: on.when("xsrf", || Xsrf::compile(&options.xsrf))?,
         rate_limit: RateLimit::compile(&options.rate_limit, has_auth(on))?,
         paths: on.when("authorization", || paths(&options.authorization.paths))?.flatten(),
+        xml: on.when("xml", || Xml::compile(&options.xml))?,
+        json: on.when("json", || JsonMembers::compile(&options.json))?,
     })
 }
 
