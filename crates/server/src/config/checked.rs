@@ -130,7 +130,7 @@ fn password(options: &Options) -> anyhow::Result<Option<Secret>> {
     if file.is_empty() {
         let given = [&options.database_password, &options.password];
         let given = given.into_iter().find(|text| !text.is_empty()).cloned().unwrap_or_default();
-        return Ok((!given.is_empty()).then(|| Secret(given)));
+        return Ok((!given.is_empty()).then_some(Secret(given)));
     }
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("databasePasswordFile: {file} cannot be read"))?;
