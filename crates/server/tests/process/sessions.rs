@@ -1,6 +1,6 @@
 //! Copies of cookies, guesses and paths: what ends, what is counted, and what does not exist for whom.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ fn users(folder: &TempDir) -> PathBuf {
     database(folder, "users.db", USERS)
 }
 
-fn serve(database: &PathBuf, settings: &[&str]) -> Running {
+fn serve(database: &Path, settings: &[&str]) -> Running {
     let mut arguments = vec!["serve", text(database), "--listen", "127.0.0.1:0"];
     let fixed = ["middlewares=dbAuth,authorization", "dbAuth.mode=optional", "dbAuth.passwordLength=4"];
     for setting in fixed.iter().chain(settings) {
