@@ -31,6 +31,8 @@ pub struct Options {
     pub mode: Mode,
     /// The reference system of shapes that callers send (EPSG number).
     pub srid: u32,
+    /// limit: bytes of an answer of rows.
+    pub answer_bytes_max: usize,
 }
 
 /// Everything about a database at one moment. Requests under way keep theirs when a new one is made.
@@ -41,6 +43,8 @@ pub struct Snapshot {
     pub schema: Schema,
     /// What plans depend on besides.
     pub setting: Setting,
+    /// limit: bytes of an answer of rows.
+    pub answer_bytes_max: usize,
     plans: PlanCache,
 }
 
@@ -190,5 +194,11 @@ fn open(options: &Options) -> Result<Driver, String> {
 fn snapshot(driver: Driver, options: &Options) -> Result<Snapshot, Error> {
     let schema = driver.reflect(&options.publication)?;
     let setting = Setting { dialect: driver.dialect(), mode: options.mode, srid: options.srid };
-    Ok(Snapshot { driver, schema, setting, plans: PlanCache::default() })
+    Ok(Snapshot {
+        driver,
+        schema,
+        setting,
+        answer_bytes_max: options.answer_bytes_max,
+        plans: PlanCache::default(),
+    })
 }

@@ -29,6 +29,9 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     log::start(config.log);
     let (address, listeners) = listen(&config)?;
     let database = config.open().map_err(anyhow::Error::msg)?;
+    for danger in config.check(&database.snapshot().schema).map_err(anyhow::Error::msg)? {
+        tracing::warn!("{danger}");
+    }
     let config = Arc::new(config);
     let (drain, draining) = watch::channel(false);
     let (ready, readiness) = mpsc::channel();

@@ -8,10 +8,16 @@ mod program;
 // In a folder of their own, because every file beside this one is a test program.
 #[path = "process/configuration.rs"]
 mod configuration;
+#[path = "process/cost.rs"]
+mod cost;
+#[path = "process/dangers.rs"]
+mod dangers;
 #[path = "process/database.rs"]
 mod database;
 #[path = "process/formats.rs"]
 mod formats;
+#[path = "process/jwks.rs"]
+mod jwks;
 #[path = "process/sessions.rs"]
 mod sessions;
 #[path = "process/signals.rs"]

@@ -37,9 +37,9 @@ pub async fn list(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>
     if is_short && !list.is_heavy() {
         for is_last in [false, true] {
             let session = snapshot.driver.session().await?;
-            let mut out = Out::inline();
+            let mut out = Out::inline(snapshot.answer_bytes_max);
             match write_list(&session, list, &values, snapshot.setting.mode, &mut out).await {
-                Ok(()) => return Ok(Answer::Whole(out.buffer.into())),
+                Ok(()) => return out.count().map(|()| Answer::Whole(out.buffer.into())),
                 // A read may be run again when the connection turns out to be lost.
                 Err(Stopped::Failed(_)) if !is_last && session.is_lost() => {}
                 Err(Stopped::Failed(error)) => return Err(error),
@@ -66,7 +66,7 @@ fn list_plan(plan: &Plan) -> &ListPlan {
 
 /// Starts the list elsewhere and waits for its first bytes, so that an error at the start has its status.
 async fn stream(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>) -> Result<Answer, Error> {
-    let (out, mut chunks, cancelled) = pipe();
+    let (out, mut chunks, cancelled) = pipe(snapshot.answer_bytes_max);
     let job =
         ListJob { plan: Arc::clone(plan), values: values.into_owned(), mode: snapshot.setting.mode, out };
     snapshot.driver.run(job, cancelled).await?;

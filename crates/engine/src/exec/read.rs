@@ -9,7 +9,7 @@ use treeql::sql::Args;
 use treeql::value::Row;
 
 use crate::database::Snapshot;
-use crate::driver::{Connection, Flow, Job, Out, Sink, Stopped, pipe};
+use crate::driver::{Connection, Flow, Job, Out, Sink, Stopped, check_bytes, pipe};
 use crate::exec::join::join;
 use crate::exec::sinks::{Kept, unwritten};
 
@@ -31,7 +31,7 @@ pub async fn read(
             let session = snapshot.driver.session().await?;
             let mut out = Vec::with_capacity(256);
             match write_ids(&session, select_plan(plan), &values, snapshot, batch, &mut out).await {
-                Ok(()) => return Ok(out),
+                Ok(()) => return check_bytes(out.len(), snapshot.answer_bytes_max).map(|()| out),
                 // A read may be run again when the connection turns out to be lost.
                 Err(Stopped::Failed(_)) if !is_last && session.is_lost() => {}
                 Err(Stopped::Failed(error)) => return Err(error),
@@ -55,7 +55,7 @@ async fn elsewhere(
     values: Values<'_>,
     batch: bool,
 ) -> Result<Found, Error> {
-    let (out, mut chunks, cancelled) = pipe();
+    let (out, mut chunks, cancelled) = pipe(snapshot.answer_bytes_max);
     let (shared, plan) = (Arc::clone(snapshot), Arc::clone(plan));
     let job = ReadJob { snapshot: shared, plan, values: values.into_owned(), batch, out };
     snapshot.driver.run(job, cancelled).await?;

@@ -23,6 +23,8 @@ pub struct Limits {
     pub batch_rows: usize,
     /// Ids in a path.
     pub ids: usize,
+    /// Rows of a list; 0 for any number.
+    pub list_rows: i64,
 }
 
 /// What is done to records before they are written.

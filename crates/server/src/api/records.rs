@@ -48,6 +48,14 @@ pub async fn list_as<'a>(
         values.slots.push(text);
     }
     request.counted = parsed.counted;
+    let most = context.limits.list_rows;
+    let asked = |name| parameter(context.head.query(), name);
+    let is_asked = || asked("size").is_some() || asked("page").is_some_and(|page| page.contains(','));
+    if most > 0 && context.mode().is_strict() && values.limit.is_some_and(|limit| limit > most) && is_asked()
+    {
+        let sentence = format!("{most} rows at most (limits.listRows); ask for one page after the other");
+        return Err(table_first(context, Operation::List, table, Error::invalid(table, "size", sentence)));
+    }
     if let Some(max) = context.policy.rows_max {
         values.limit = Some(values.limit.map_or(max, |limit| limit.min(max)));
     }

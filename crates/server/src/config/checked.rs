@@ -10,10 +10,12 @@ use engine::driver::{self, Secret};
 use treeql::mode::Mode;
 use treeql::nearest::nearest;
 use treeql::policy::Rules;
-use treeql::schema::{Declared, Mapping, Publication};
+use treeql::schema::{Declared, Mapping, Publication, Schema};
 
 use crate::api::{Controller, Limits, RecordRules};
 use crate::auth::Auth;
+use crate::config::dangers::Dangers;
+use crate::config::existing;
 use crate::config::middlewares::Middlewares;
 use crate::config::options::Options;
 use crate::config::place::address;
@@ -48,6 +50,8 @@ pub struct Config {
     pub auth: Option<Arc<Auth>>,
     /// What is done to records before they are written.
     pub record_rules: Arc<RecordRules>,
+    /// What of it may be dangerous.
+    pub dangers: Dangers,
     /// What is logged.
     pub log: log::Options,
     /// How long requests in flight have to end.
@@ -73,11 +77,13 @@ impl Config {
                 body_bytes: options.limits.body_bytes,
                 batch_rows: options.limits.batch_rows,
                 ids: options.limits.ids,
+                list_rows: options.limits.list_rows,
             },
             stations: Arc::new(stations(&options, &on).map_err(anyhow::Error::msg)?),
             auth: auth(&options, &on).map_err(anyhow::Error::msg)?,
             record_rules: Arc::new(record_rules(&options, &on).map_err(anyhow::Error::msg)?),
             rules: Arc::new(rules(&options, &on).map_err(anyhow::Error::msg)?),
+            dangers: Dangers::of(&options, &on, sources.file.as_deref(), !listen.ip().is_loopback()),
             log: log::Options::parse(&options.log.format, &options.log.level, options.log.requests)
                 .map_err(anyhow::Error::msg)?,
             drain: Duration::from_secs(options.limits.drain_seconds),
@@ -87,6 +93,14 @@ impl Config {
     /// Opens the database. The error is a sentence for the operator.
     pub fn open(&self) -> Result<Arc<Database>, String> {
         Database::open(self.database.clone())
+    }
+
+    /// Compares the configuration with the database: what is dangerous about it, in sentences. Rules about what does not
+    /// exist are an error.
+    pub fn check(&self, schema: &Schema) -> Result<Vec<String>, String> {
+        existing::check(&self.rules, schema)?;
+        let has_records = self.controllers.contains(&Controller::Records);
+        Ok(self.dangers.all(&self.rules, &self.stations, has_records, schema))
     }
 }
 
@@ -111,11 +125,17 @@ fn database_options(options: &Options, workers: usize) -> anyhow::Result<databas
         driver: driver::Options {
             pool_size: pool_size(options.pool_size.0, workers)?,
             workers: u32::try_from(workers).context("too many workers")?,
+            statement: (options.limits.statement_seconds > 0)
+                .then(|| Duration::from_secs(options.limits.statement_seconds)),
         },
         watch_interval: Duration::from_secs(options.cache_time.0.max(1)),
         publication: Publication { mapping, tables, declared, first_of_composite_key: false },
         mode: if options.strict.0 { Mode::Strict } else { Mode::Lenient },
         srid: options.geometry_srid.0,
+        answer_bytes_max: match options.limits.answer_bytes {
+            0 => usize::MAX,
+            most => most,
+        },
     })
 }
 

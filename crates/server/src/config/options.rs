@@ -147,8 +147,13 @@ pub struct Limits {
     pub join_depth: usize,
     /// Tables in all joins of one request.
     pub join_tables: usize,
-    /// Rows of one list; 0 means as many as there are, streamed.
+    /// Rows of one list; 0 means as many as there are, streamed. Whoever asks for more is told so; lenient, the list ends
+    /// there, as one does for which nothing is asked.
     pub list_rows: i64,
+    /// Bytes of one answer of `/records`; 0 means as many as there are, streamed.
+    pub answer_bytes: usize,
+    /// Seconds that the database may work on a statement; 0 means as long as it takes. On SQLite it bounds reads.
+    pub statement_seconds: u64,
     /// Seconds that requests in flight have to end after Ctrl-C or SIGTERM.
     pub drain_seconds: u64,
 }
@@ -162,6 +167,8 @@ impl Default for Limits {
             join_depth: 8,
             join_tables: 32,
             list_rows: 0,
+            answer_bytes: 0,
+            statement_seconds: 0,
             drain_seconds: 30,
         }
     }

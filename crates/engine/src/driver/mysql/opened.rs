@@ -51,7 +51,7 @@ impl Driver {
     pub fn open(url: &str, password: Option<&str>, options: Options) -> Result<Arc<Driver>, String> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         options.check(PER_WORKER_MIN)?;
-        let target = Target::parse(url, password)?;
+        let target = Target::parse(url, password, options.statement)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

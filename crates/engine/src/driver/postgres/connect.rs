@@ -27,6 +27,8 @@ pub struct Target {
     tls: Option<MakeRustlsConnect>,
     /// Whether statements may be prepared under a name: not through a pooler that hands connections around.
     pub is_direct: Cell<bool>,
+    /// limit: how long a statement may take. A pooler would hand the setting to others.
+    statement: Option<Duration>,
 }
 
 /// One connection.
@@ -42,7 +44,7 @@ pub struct Link {
 
 impl Target {
     /// Reads a URL. The error is a sentence without the password.
-    pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
+    pub fn parse(url: &str, password: Option<&str>, statement: Option<Duration>) -> Result<Target, String> {
         let (rest, tls) = Tls::split(url)?;
         let mut config: Config =
             rest.parse().map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
@@ -61,7 +63,7 @@ impl Target {
             Some(SslMode::Disable) => None,
             _ => Some(MakeRustlsConnect::new(tls.client_config()?)),
         };
-        Ok(Target { config, tls, is_direct: Cell::new(true) })
+        Ok(Target { config, tls, is_direct: Cell::new(true), statement })
     }
 
     /// A copy for another thread.
@@ -70,12 +72,18 @@ impl Target {
             config: self.config.clone(),
             tls: self.tls.clone(),
             is_direct: Cell::new(self.is_direct.get()),
+            statement: self.statement,
         }
     }
 
     /// Opens a connection.
     pub async fn open(&self) -> Result<Link, tokio_postgres::Error> {
-        self.connect(&self.config).await
+        let link = self.connect(&self.config).await?;
+        if let Some(patience) = self.statement.filter(|_| self.is_direct.get()) {
+            let set = format!("SET statement_timeout = {}", patience.as_millis());
+            link.client.batch_execute(&set).await?;
+        }
+        Ok(link)
     }
 
     /// Opens a connection and finds out whether a pooler stands in between: it refuses the probe, or loses it.
@@ -96,9 +104,8 @@ impl Target {
             }
             Err(error) => error,
         };
-        let link = self.open().await.map_err(|_without| refused)?;
         self.is_direct.set(false);
-        Ok(link)
+        self.open().await.map_err(|_without| refused)
     }
 
     async fn connect(&self, config: &Config) -> Result<Link, tokio_postgres::Error> {

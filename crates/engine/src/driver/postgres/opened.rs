@@ -56,7 +56,7 @@ impl Driver {
     pub fn open(url: &str, password: Option<&str>, options: Options) -> Result<Arc<Driver>, String> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         options.check(PER_WORKER_MIN)?;
-        let target = Target::parse(url, password)?;
+        let target = Target::parse(url, password, options.statement)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -84,6 +84,11 @@ impl Driver {
             })
             .map_err(explain)?;
         if !target.is_direct.get() {
+            if options.statement.is_some() {
+                tracing::warn!(
+                    "limits.statementSeconds does not reach through a pooler; set statement_timeout for the user"
+                );
+            }
             tracing::info!("a pooler stands before PostgreSQL; statements are not prepared under names");
         }
         Ok(Arc::new(Driver {
