@@ -16,6 +16,8 @@ mod dangers;
 mod database;
 #[path = "process/formats.rs"]
 mod formats;
+#[path = "process/health.rs"]
+mod health;
 #[path = "process/jwks.rs"]
 mod jwks;
 #[path = "process/sessions.rs"]

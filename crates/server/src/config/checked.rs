@@ -54,6 +54,8 @@ pub struct Config {
     pub dangers: Dangers,
     /// What is logged.
     pub log: log::Options,
+    /// How long it goes on serving when it is told to end.
+    pub drain_delay: Duration,
     /// How long requests in flight have to end.
     pub drain: Duration,
 }
@@ -86,6 +88,7 @@ impl Config {
             dangers: Dangers::of(&options, &on, sources.file.as_deref(), !listen.ip().is_loopback()),
             log: log::Options::parse(&options.log.format, &options.log.level, options.log.requests)
                 .map_err(anyhow::Error::msg)?,
+            drain_delay: Duration::from_secs(options.limits.drain_delay_seconds),
             drain: Duration::from_secs(options.limits.drain_seconds),
         })
     }

@@ -58,7 +58,8 @@ pub struct Options {
     pub foreign_keys: String,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `geojson`, `status`.
+    /// Groups of paths that exist, separated by commas: `records`, `geojson`,
+    /// `status`, `health`, and `cache`, which is off.
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
@@ -154,7 +155,10 @@ pub struct Limits {
     pub answer_bytes: usize,
     /// Seconds that the database may work on a statement; 0 means as long as it takes. On SQLite it bounds reads.
     pub statement_seconds: u64,
-    /// Seconds that requests in flight have to end after Ctrl-C or SIGTERM.
+    /// Seconds for which it goes on serving after Ctrl-C or SIGTERM, while `/health/ready` says that it is not ready; as
+    /// many as balancers need to notice.
+    pub drain_delay_seconds: u64,
+    /// Seconds that requests in flight have to end after that.
     pub drain_seconds: u64,
 }
 
@@ -169,6 +173,7 @@ impl Default for Limits {
             list_rows: 0,
             answer_bytes: 0,
             statement_seconds: 0,
+            drain_delay_seconds: 0,
             drain_seconds: 30,
         }
     }
@@ -193,7 +198,7 @@ macro_rules! setting {
 setting!(Listen, String, "127.0.0.1:8080".to_owned());
 setting!(Strict, bool, true);
 setting!(Tables, String, "all".to_owned());
-setting!(Controllers, String, "records,geojson,status".to_owned());
+setting!(Controllers, String, "records,geojson,status,health".to_owned());
 setting!(Srid, u32, 4326);
 setting!(Middlewares, String, "cors".to_owned());
 setting!(PoolSize, u32, 0);
