@@ -5,6 +5,7 @@ mod columns;
 mod filter;
 mod groups;
 mod join;
+mod merged;
 mod planner;
 mod read;
 mod resolver;
@@ -13,6 +14,7 @@ mod tree;
 mod write;
 
 pub use cache::PlanCache;
+pub use merged::MergedPlan;
 pub use planner::plan;
 pub use scope::Setting;
 pub use tree::{JoinPlan, Key, ListPlan, Plan, SelectPlan, WritePlan};

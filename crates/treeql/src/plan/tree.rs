@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::plan::merged::MergedPlan;
 use crate::row::Layout;
 use crate::schema::TableId;
 use crate::sql::{KeyedStatement, Statement};
@@ -57,6 +58,8 @@ pub struct SelectPlan {
     pub layout: Arc<Layout>,
     /// What is joined to them, one query each.
     pub joins: Vec<JoinPlan>,
+    /// How several requests of this plan are answered by one statement, if they can be.
+    pub merged: Option<MergedPlan>,
 }
 
 /// Rows that belong to the keys of the rows outside.
