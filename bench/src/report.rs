@@ -134,7 +134,12 @@ impl Report {
             })
             .collect();
         let file = home.join("results.json");
-        std::fs::write(&file, serde_json::to_vec_pretty(&json!({ "rows": rows, "targets": verdicts, "instructions": self.instructions }))?)?;
+        std::fs::write(
+            &file,
+            serde_json::to_vec_pretty(
+                &json!({ "rows": rows, "targets": verdicts, "instructions": self.instructions }),
+            )?,
+        )?;
         writeln!(std::io::stdout(), "\nAlso in {}", file.display())?;
         Ok(())
     }

@@ -43,10 +43,36 @@ allow = "all"
 
 /// Ids that exist, that do not, and that are none.
 const IDS: &[&str] = &[
-    "-3", "0", "1", "1", "2", "5", "7", "8", "9", "007", "+1", "1.0", "%201", "abc", "", "1e0", "99999999999",
-    "9223372036854775807", "9223372036854775808", "-0", "0x1", "1%00", "A", "a", "1,2", "2,99,1",
-    "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6",
-    "f81d4fae7dec11d0a76500a0c91e6bf6", "00000000-0000-0000-0000-000000000000",
+    "-3",
+    "0",
+    "1",
+    "1",
+    "2",
+    "5",
+    "7",
+    "8",
+    "9",
+    "007",
+    "+1",
+    "1.0",
+    "%201",
+    "abc",
+    "",
+    "1e0",
+    "99999999999",
+    "9223372036854775807",
+    "9223372036854775808",
+    "-0",
+    "0x1",
+    "1%00",
+    "A",
+    "a",
+    "1,2",
+    "2,99,1",
+    "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+    "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6",
+    "f81d4fae7dec11d0a76500a0c91e6bf6",
+    "00000000-0000-0000-0000-000000000000",
 ];
 
 #[test]
@@ -74,8 +100,10 @@ fn compare(engine: Engine) -> Result<()> {
             Server::start_with(&config, &database.url, &settings)
         };
         let (merging, single) = (start("true")?, start("false")?);
-        let mut runner = TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
-        let table = prop::sample::select(vec!["small", "small", "small", "large", "named", "texts", "nothing"]);
+        let mut runner =
+            TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
+        let table =
+            prop::sample::select(vec!["small", "small", "small", "large", "named", "texts", "nothing"]);
         let query = prop::sample::select(vec!["", "", "", "?include=name", "?exclude=id", "?include=x"]);
         let target = (table, prop::sample::select(IDS.to_vec()), query)
             .prop_map(|(table, id, query)| format!("/records/{table}/{id}{query}"));

@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
-use treeql::encode::write_row;
 use treeql::plan::{MergedPlan, Plan, SelectPlan};
 use treeql::request::Values;
 use treeql::row::Key;
@@ -132,7 +131,11 @@ impl Sink for Answers<'_> {
             return Err(Stopped::Abandoned);
         }
         let mut record = Vec::with_capacity(256);
-        write_row(&mut record, &self.select.layout, &AfterKey(row));
+        if self.select.write_row(&mut record, &AfterKey(row)).is_err() {
+            // Whoever asked for it reads alone, and is told what is wrong with it.
+            replies.for_each(drop);
+            return Ok(Flow::More);
+        }
         for reply in replies.flatten() {
             // Nobody to tell is no error: the client has gone.
             drop(reply.send(Merged::Found(record.clone())));

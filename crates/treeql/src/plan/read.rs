@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::encode::FeatureLayout;
 use crate::error::{Code, Error};
 use crate::nearest;
 use crate::plan::columns::Selection;
+use crate::plan::features::feature_columns;
 use crate::plan::filter::conditions;
 use crate::plan::join::{self, Cells};
 use crate::plan::merged::MergedPlan;
@@ -12,7 +14,7 @@ use crate::plan::resolver::visible_rows;
 use crate::plan::scope::Scope;
 use crate::plan::tree::{JoinPlan, ListPlan, SelectPlan};
 use crate::request::{Query, Request, Window};
-use crate::schema::{Column, Table, TableId};
+use crate::schema::{Column, Table, TableId, TableKind};
 use crate::sql::{About, ColumnRef, Comparison, Condition, Param, Qualifier, Select, Source, count, select};
 
 /// Plans `GET /records/{table}`.
@@ -20,7 +22,7 @@ pub fn list(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<
     let condition = conditions(scope, table, request)?;
     let order = order(scope, table, &request.query)?;
     let count = request.counted.then(|| count(scope.setting.dialect, &scope.at(table).name, &condition));
-    let (cells, joins) = cells(scope, table, &request.query)?;
+    let Selected { cells, feature, joins } = selected(scope, table, &request.query)?;
     let query = Select {
         table: &scope.at(table).name,
         columns: &cells.columns,
@@ -29,15 +31,20 @@ pub fn list(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<
         window: request.window,
     };
     let statement = select(scope.setting.dialect, &query);
-    let select = SelectPlan { table, statement, layout: Arc::new(cells.layout), joins, merged: None };
+    let select =
+        SelectPlan { table, statement, layout: Arc::new(cells.layout), feature, joins, merged: None };
     Ok(ListPlan::new(select, count))
 }
 
 /// Plans `GET /records/{table}/{id}`; several ids run the same plan several times.
 pub fn read(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<SelectPlan, Error> {
     let definition = scope.at(table);
+    if request.query.features.is_some() && definition.kind == TableKind::View {
+        // compat: a view has no features that can be told apart (SPEC 14).
+        return Err(Error::new(Code::OperationNotSupported, request.operation.name()));
+    }
     let condition = by_id(scope, table, request.composite)?;
-    let (cells, joins) = cells(scope, table, &request.query)?;
+    let Selected { cells, feature, joins } = selected(scope, table, &request.query)?;
     let columns = &cells.columns;
     let all = Window::All;
     let query = Select { table: &definition.name, columns, condition: &condition, order: &[], window: all };
@@ -46,7 +53,7 @@ pub fn read(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<
         true => MergedPlan::new(scope, table, columns)?,
         false => None,
     };
-    Ok(SelectPlan { table, statement, layout: Arc::new(cells.layout), joins, merged })
+    Ok(SelectPlan { table, statement, layout: Arc::new(cells.layout), feature, joins, merged })
 }
 
 /// The condition that the primary key is the id of the path, and that the record may be seen.
@@ -80,20 +87,31 @@ pub fn key_columns(scope: &Scope<'_>, table: &Table, composite: bool) -> Result<
     Ok(vec![key])
 }
 
+/// What is selected of a table.
+struct Selected<'a> {
+    cells: Cells<'a>,
+    feature: Option<FeatureLayout>,
+    joins: Vec<JoinPlan>,
+}
+
 /// What is selected of the table and of those that are joined, and the plans of the joins.
-fn cells<'a>(
-    scope: &Scope<'a>,
-    table: TableId,
-    query: &Query<'_>,
-) -> Result<(Cells<'a>, Vec<JoinPlan>), Error> {
+fn selected<'a>(scope: &Scope<'a>, table: TableId, query: &Query<'_>) -> Result<Selected<'a>, Error> {
     let nodes = join::tree(scope, table, query)?;
     let mut tables = vec![table];
     join::tables(&nodes, &mut tables);
     let mut selection = Selection::parse(scope, query, table, &tables)?;
     join::require(&nodes, table, &mut selection);
+    let feature = query.features.as_ref().map(|asked| feature_columns(scope, table, asked)).transpose()?;
+    if let Some(columns) = feature {
+        selection.keep([columns.id, columns.geometry].into_iter().flatten().map(|column| (table, column)));
+    }
     let mut cells = Cells::shown(scope, table, &selection, Vec::new());
+    let feature = feature.map(|columns| FeatureLayout {
+        id: columns.id.and_then(|column| cells.position(column)),
+        geometry: columns.geometry.and_then(|column| cells.position(column)),
+    });
     let joins = join::plan_joins(scope, &nodes, table, &selection, &mut cells)?;
-    Ok((cells, joins))
+    Ok(Selected { cells, feature, joins })
 }
 
 /// The columns that `order` names, else the primary key, else all columns (SPEC 8.3).
