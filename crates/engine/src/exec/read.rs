@@ -48,7 +48,7 @@ pub async fn read(
             }
         }
     }
-    elsewhere(snapshot, plan, values, batch).await
+    Box::pin(elsewhere(snapshot, plan, values, batch)).await
 }
 
 /// The key by which this read can be merged with others, if it can.
