@@ -13,10 +13,13 @@ use tokio_postgres::{Client, NoTls, Row, Statement};
 use crate::alone::server;
 use crate::alone::task::{Cell, LIST, Records, Task};
 
+/// A connection and what is prepared on it.
+type Opened = (Rc<Client>, HashMap<String, Statement>);
+
 /// What a worker has.
 struct Worker {
     url: String,
-    opened: Mutex<Option<(Rc<Client>, HashMap<String, Statement>)>>,
+    opened: Mutex<Option<Opened>>,
 }
 
 /// Serves a database.
