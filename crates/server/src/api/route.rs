@@ -9,7 +9,7 @@ use treeql::request::{Operation, decode_path};
 use crate::api::context::Context;
 use crate::api::controller::Controller;
 use crate::api::ids::Ids;
-use crate::api::{geojson, records, root, status};
+use crate::api::{cache, geojson, records, root, status};
 use crate::http::{Incoming, Response};
 
 /// Answers a request, or says that there is no such route: 1000, as there is no 405 in the protocol (SPEC 2.3).
@@ -51,6 +51,7 @@ pub async fn route(
         (&Method::GET, ["status", "ping"]) if has(Controller::Status) => {
             Box::pin(status::ping(context)).await
         }
+        (&Method::GET, ["cache", "clear"]) if has(Controller::Cache) => Box::pin(cache::clear(context)).await,
         _ => Err(not_found()),
     }
 }
