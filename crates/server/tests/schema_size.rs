@@ -113,6 +113,7 @@ fn find_all(engine: Engine, url: &str) -> Result<()> {
         mode: Mode::Strict,
         srid: 4326,
         answer_bytes_max: usize::MAX,
+        merges_reads: true,
     })
     .map_err(anyhow::Error::msg)?;
     let start = Instant::now();

@@ -139,6 +139,7 @@ fn database_options(options: &Options, workers: usize) -> anyhow::Result<databas
             0 => usize::MAX,
             most => most,
         },
+        merges_reads: options.merge_reads.0,
     })
 }
 
