@@ -1,11 +1,11 @@
 //! Database: a driver, its schema and its plans, replaced as one when the schema changes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use treeql::error::Error;
+use treeql::error::{Code, Error};
 use treeql::mode::Mode;
 use treeql::plan::{Plan, PlanCache, Setting, plan};
 use treeql::policy::Policy;
@@ -64,6 +64,8 @@ impl Snapshot {
 /// A database and its current snapshot.
 pub struct Database {
     current: ArcSwap<Snapshot>,
+    /// Held while the catalog is read, so that what was read earlier never replaces what was read later.
+    reading: Mutex<()>,
     options: Options,
     is_closed: AtomicBool,
 }
@@ -79,6 +81,7 @@ impl Database {
         let snapshot = snapshot(driver, &options).map_err(cannot)?;
         let database = Arc::new(Database {
             current: ArcSwap::from_pointee(snapshot),
+            reading: Mutex::default(),
             options,
             is_closed: AtomicBool::new(false),
         });
@@ -114,9 +117,17 @@ impl Database {
 
     /// Reads the catalog now.
     pub fn reload(&self) -> Result<(), Error> {
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let driver = self.current.load().driver.clone();
         self.current.store(Arc::new(snapshot(driver, &self.options)?));
         Ok(())
+    }
+
+    /// Reads the catalog now, beside the requests of a worker.
+    pub async fn reload_beside(self: &Arc<Database>) -> Result<(), Error> {
+        let database = Arc::clone(self);
+        let reloaded = tokio::task::spawn_blocking(move || database.reload()).await;
+        reloaded.unwrap_or_else(|_| Err(Error::new(Code::Internal, "Database error")))
     }
 
     /// Ends the watching, and leaves the database as others like to find it. Called when no request is under way.
@@ -157,6 +168,7 @@ impl Database {
         match opened {
             Ok((found, snapshot)) => {
                 *watch = Watch { version: found, complaint: String::new() };
+                let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
                 self.current.store(Arc::new(snapshot));
                 tracing::info!(database = %self.options.address, "another database was put in place and was opened");
             }

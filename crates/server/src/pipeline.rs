@@ -163,7 +163,17 @@ impl Pipeline {
     ) -> Context<'a> {
         let policy = self.rules.policy(principal);
         let (record_rules, base_path) = (&*self.record_rules, &*self.base_path);
-        Context { head, snapshot, policy, principal, address, record_rules, base_path, limits: self.limits }
+        Context {
+            head,
+            database: &self.database,
+            snapshot,
+            policy,
+            principal,
+            address,
+            record_rules,
+            base_path,
+            limits: self.limits,
+        }
     }
 
     fn error(&self, error: &Error) -> Response {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::database::Snapshot;
+use engine::database::{Database, Snapshot};
 use treeql::mode::Mode;
 use treeql::policy::{Policy, Principal};
 use treeql::record::{Sanitation, Validation};
@@ -34,6 +34,8 @@ pub struct RecordRules {
 pub struct Context<'a> {
     /// The request without its body.
     pub head: &'a Head,
+    /// The database, to be changed.
+    pub database: &'a Arc<Database>,
     /// The database at this moment.
     pub snapshot: Arc<Snapshot>,
     /// What the caller may see and do.

@@ -7,9 +7,12 @@ pub enum Controller {
     Records,
     /// `/status`.
     Status,
+    /// `/columns`.
+    Columns,
 }
 
-const ALL: [(&str, Controller); 2] = [("records", Controller::Records), ("status", Controller::Status)];
+const ALL: [(&str, Controller); 3] =
+    [("records", Controller::Records), ("status", Controller::Status), ("columns", Controller::Columns)];
 
 impl Controller {
     /// The group called `name`.

@@ -1,6 +1,7 @@
 //! The API: which path and method is answered by what.
 
 mod account;
+mod columns;
 mod context;
 mod controller;
 mod ids;

@@ -45,7 +45,8 @@ pub struct Options {
     pub foreign_keys: String,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `status`.
+    /// Groups of paths that exist, separated by commas: `records`, `status`, `columns`. The last lets callers change
+    /// tables; it is off unless it is named.
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
