@@ -1,13 +1,12 @@
 //! `/columns`: what tables and columns are, read and changed (SPEC 15).
 
 use engine::exec;
-use http::{Method, header};
 use treeql::error::Error;
 use treeql::remodel::{
     AskedColumn, AskedTable, Remodel, Shown, add_column, alter_column, create_table, drop_column, drop_table,
     rename_table, write_column, write_database, write_table,
 };
-use treeql::request::{BodyKind, Operation};
+use treeql::request::Operation;
 use treeql::sql::SchemaChange;
 
 use crate::api::context::Context;
@@ -40,7 +39,7 @@ pub fn column(context: &Context<'_>, table: &str, column: &str) -> Result<Respon
 /// `POST /columns`.
 pub async fn create(context: &Context<'_>, body: Incoming) -> Result<Response, Error> {
     let body = body.read(context.limits.body_bytes).await?;
-    let asked = AskedTable::parse(&body, body_kind(context), context.mode())?;
+    let asked = AskedTable::parse(&body, context.body_kind(), context.mode())?;
     change(context, Some(create_table(remodel(context), asked)?)).await
 }
 
@@ -48,7 +47,7 @@ pub async fn create(context: &Context<'_>, body: Incoming) -> Result<Response, E
 pub async fn rename(context: &Context<'_>, body: Incoming, table: &str) -> Result<Response, Error> {
     shown(context, Operation::Remodel).table(table, "table")?;
     let body = body.read(context.limits.body_bytes).await?;
-    let asked = AskedTable::parse(&body, body_kind(context), context.mode())?;
+    let asked = AskedTable::parse(&body, context.body_kind(), context.mode())?;
     change(context, rename_table(remodel(context), table, asked)?).await
 }
 
@@ -61,7 +60,7 @@ pub async fn remove(context: &Context<'_>, table: &str) -> Result<Response, Erro
 pub async fn add(context: &Context<'_>, body: Incoming, table: &str) -> Result<Response, Error> {
     shown(context, Operation::Remodel).table(table, "table")?;
     let body = body.read(context.limits.body_bytes).await?;
-    let asked = AskedColumn::parse(&body, body_kind(context), context.mode())?;
+    let asked = AskedColumn::parse(&body, context.body_kind(), context.mode())?;
     change(context, Some(add_column(remodel(context), table, &asked)?)).await
 }
 
@@ -75,7 +74,7 @@ pub async fn alter(
     let shown = shown(context, Operation::Remodel);
     shown.column(shown.table(table, "table")?.1, column)?;
     let body = body.read(context.limits.body_bytes).await?;
-    let asked = AskedColumn::parse(&body, body_kind(context), context.mode())?;
+    let asked = AskedColumn::parse(&body, context.body_kind(), context.mode())?;
     change(context, alter_column(remodel(context), table, column, &asked)?).await
 }
 
@@ -94,14 +93,6 @@ fn remodel<'a>(context: &'a Context<'_>) -> Remodel<'a> {
         dialect: context.snapshot.setting.dialect,
         publication: &context.database.options().publication,
     }
-}
-
-/// compat: a content type counts for POST only (SPEC 3.1).
-fn body_kind<'a>(context: &'a Context<'_>) -> BodyKind<'a> {
-    if *context.head.method() != Method::POST {
-        return BodyKind::Detected;
-    }
-    BodyKind::of(context.head.header(header::CONTENT_TYPE).unwrap_or_default())
 }
 
 /// Makes the change, if there is one; whoever asks after the answer sees it.

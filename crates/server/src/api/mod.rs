@@ -4,6 +4,7 @@ mod account;
 mod columns;
 mod context;
 mod controller;
+mod geojson;
 mod ids;
 mod records;
 mod root;
