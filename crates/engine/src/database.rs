@@ -1,6 +1,6 @@
 //! Database: a driver, its schema and its plans, replaced as one when the schema changes.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,8 @@ pub struct Options {
     pub mode: Mode,
     /// The reference system of shapes that callers send (EPSG number).
     pub srid: u32,
+    /// Whether reads of single records that arrive together become one statement, on servers.
+    pub merges_reads: bool,
 }
 
 /// Everything about a database at one moment. Requests under way keep theirs when a new one is made.
@@ -68,6 +70,9 @@ pub struct Database {
     reading: Mutex<()>,
     options: Options,
     is_closed: AtomicBool,
+    /// How often callers had the catalog read, and what came of the last time.
+    refreshes: AtomicU64,
+    refreshed: tokio::sync::Mutex<Result<(), Error>>,
 }
 
 impl Database {
@@ -84,6 +89,8 @@ impl Database {
             reading: Mutex::default(),
             options,
             is_closed: AtomicBool::new(false),
+            refreshes: AtomicU64::new(0),
+            refreshed: tokio::sync::Mutex::new(Ok(())),
         });
         let interval = database.snapshot().driver.watch_interval(database.options.watch_interval);
         let watched = Arc::downgrade(&database);
@@ -123,11 +130,22 @@ impl Database {
         Ok(())
     }
 
-    /// Reads the catalog now, beside the requests of a worker.
-    pub async fn reload_beside(self: &Arc<Database>) -> Result<(), Error> {
+    /// Reads the catalog because a caller asks for it, on a thread beside the workers. It is read by one at a time; whoever
+    /// asks meanwhile shares the next reading.
+    pub async fn refresh(self: &Arc<Self>) -> Result<(), Error> {
+        let seen = self.refreshes.load(Ordering::Acquire);
+        let mut last = self.refreshed.lock().await;
+        // Read by another one, and begun after this was asked for.
+        if self.refreshes.load(Ordering::Acquire) > seen {
+            return last.clone();
+        }
+        self.refreshes.fetch_add(1, Ordering::AcqRel);
         let database = Arc::clone(self);
-        let reloaded = tokio::task::spawn_blocking(move || database.reload()).await;
-        reloaded.unwrap_or_else(|_| Err(Error::new(Code::Internal, "Database error")))
+        let done = tokio::task::spawn_blocking(move || database.reload()).await;
+        *last = done.unwrap_or_else(|_stopped| {
+            Err(Error::new(Code::DatabaseUnavailable, "the schema could not be read; try again"))
+        });
+        last.clone()
     }
 
     /// Ends the watching, and leaves the database as others like to find it. Called when no request is under way.
@@ -201,6 +219,8 @@ fn open(options: &Options) -> Result<Driver, String> {
 
 fn snapshot(driver: Driver, options: &Options) -> Result<Snapshot, Error> {
     let schema = driver.reflect(&options.publication)?;
-    let setting = Setting { dialect: driver.dialect(), mode: options.mode, srid: options.srid };
+    let dialect = driver.dialect();
+    let merges_reads = options.merges_reads && dialect.is_remote();
+    let setting = Setting { dialect, mode: options.mode, srid: options.srid, merges_reads };
     Ok(Snapshot { driver, schema, setting, plans: PlanCache::default() })
 }

@@ -21,7 +21,7 @@ pub async fn remodel(database: &Arc<Database>, change: SchemaChange) -> Result<(
     tracing::info!(?change, "the schema is changed");
     let result = snapshot.driver.change(Remodel { change, dialect }).await;
     // What failed may still have been made, if the connection was lost.
-    let reloaded = database.reload_beside().await;
+    let reloaded = database.refresh().await;
     result?;
     reloaded
 }

@@ -38,7 +38,7 @@ pub struct RecordRules {
 pub struct Context<'a> {
     /// The request without its body.
     pub head: &'a Head,
-    /// The database, to be changed.
+    /// The database, whatever its schema is.
     pub database: &'a Arc<Database>,
     /// The database at this moment.
     pub snapshot: Arc<Snapshot>,

@@ -7,16 +7,22 @@ pub enum Controller {
     Records,
     /// `/geojson`.
     GeoJson,
+    /// `/cache`.
+    Cache,
     /// `/status`.
     Status,
+    /// `/health`.
+    Health,
     /// `/columns`.
     Columns,
 }
 
-const ALL: [(&str, Controller); 4] = [
+const ALL: [(&str, Controller); 6] = [
     ("records", Controller::Records),
     ("geojson", Controller::GeoJson),
+    ("cache", Controller::Cache),
     ("status", Controller::Status),
+    ("health", Controller::Health),
     ("columns", Controller::Columns),
 ];
 
