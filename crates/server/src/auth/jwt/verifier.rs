@@ -51,7 +51,7 @@ struct Verified {
 
 /// Why a token is worth nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::auth::jwt) enum Refusal {
+pub enum Refusal {
     /// It is bad.
     Bad,
     /// Its key is not known, here or yet.
@@ -124,7 +124,7 @@ impl Verifier {
     }
 
     /// The claims of a token that is good at `now`, in seconds since 1970.
-    pub(in crate::auth::jwt) fn verify(
+    pub fn verify(
         &self,
         token: &str,
         now: u64,
