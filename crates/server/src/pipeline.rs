@@ -17,6 +17,7 @@ use crate::http::{Answer, Head, Incoming, Response};
 use crate::log;
 use crate::middleware::buckets::Standing;
 use crate::middleware::firewall::client_ip;
+use crate::middleware::reconnect::Reconnect;
 use crate::middleware::xml::Xml;
 use crate::middleware::{Stations, ssl_redirect};
 
@@ -24,6 +25,8 @@ use crate::middleware::{Stations, ssl_redirect};
 pub struct Pipeline {
     /// The database.
     pub database: Arc<Database>,
+    /// The databases of tenants, if each has one.
+    pub tenants: Option<Arc<Reconnect>>,
     /// Path prefix of the API.
     pub base_path: String,
     /// Groups of paths that exist.
@@ -192,6 +195,10 @@ impl Pipeline {
         if let Some(paths) = &self.stations.paths {
             paths.check(principal, head.method(), self.path(head.path()))?;
         }
+        let snapshot = match &self.tenants {
+            Some(tenants) => tenants.snapshot(principal).await?,
+            None => snapshot,
+        };
         let address = self.address(head, client);
         let context = self.context(head, snapshot, principal, &address);
         route(&context, body, self.path(head.path()), &self.controllers).await

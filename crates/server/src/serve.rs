@@ -63,6 +63,9 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
         worker.join().map_err(|_panic| anyhow!("a worker failed while stopping"))?;
     }
     database.close();
+    if let Some(tenants) = &config.tenants {
+        tenants.close();
+    }
     Ok(())
 }
 
@@ -121,6 +124,7 @@ fn start_worker(
     let body = move || {
         let pipeline = Rc::new(Pipeline {
             database,
+            tenants: config.tenants.clone(),
             base_path: config.base_path.clone(),
             controllers: config.controllers.clone(),
             limits: config.limits,

@@ -20,6 +20,8 @@ mod formats;
 mod health;
 #[path = "process/jwks.rs"]
 mod jwks;
+#[path = "process/reconnect.rs"]
+mod reconnect;
 #[path = "process/sessions.rs"]
 mod sessions;
 #[path = "process/signals.rs"]

@@ -15,6 +15,34 @@ pub enum Address {
 }
 
 impl Address {
+    /// The same address but for the parts that are given; of a file `host` is its path. The error is a sentence.
+    pub fn with(
+        &self,
+        database: Option<&str>,
+        host: Option<&str>,
+        username: Option<&str>,
+    ) -> Result<Address, String> {
+        let changed = |url: &str| {
+            let failed = |what: &str| format!("{what} cannot be a part of a URL");
+            let mut url = url::Url::parse(url).map_err(|error| error.to_string())?;
+            if let Some(database) = database {
+                url.path_segments_mut().map_err(|()| failed("a database"))?.clear().push(database);
+            }
+            if let Some(host) = host {
+                url.set_host(Some(host)).map_err(|_invalid| failed("the host"))?;
+            }
+            if let Some(username) = username {
+                url.set_username(username).map_err(|()| failed("the user"))?;
+            }
+            Ok::<_, String>(url.to_string())
+        };
+        Ok(match self {
+            Address::Sqlite(path) => Address::Sqlite(host.map_or_else(|| path.clone(), PathBuf::from)),
+            Address::MySql(url) => Address::MySql(changed(url)?),
+            Address::Postgres(url) => Address::Postgres(changed(url)?),
+        })
+    }
+
     /// Reads a path, or a URL: `shop.db`, `sqlite:shop.db`, `mysql://user@host/db`, `postgres://user@host/db`.
     ///
     /// The error is a sentence that says what to write instead.
@@ -78,6 +106,18 @@ mod tests {
         assert_eq!(Address::parse("sqlite:shop.db"), Ok(Address::Sqlite("shop.db".into())));
         assert_eq!(Address::parse("sqlite:///a/shop.db"), Ok(Address::Sqlite("/a/shop.db".into())));
         assert!(Address::parse("oracle://x").is_err());
+    }
+
+    #[test]
+    fn parts_of_an_address_are_changed() {
+        let url = Address::parse("mysql://ann:secret@host:3307/shop?sslmode=require").expect("it is a URL");
+        let changed = url.with(Some("shop_a/b"), Some("a.db.internal"), Some("bob"));
+        let expected = "mysql://bob:secret@a.db.internal:3307/shop_a%2Fb?sslmode=require";
+        assert_eq!(changed, Ok(Address::MySql(expected.to_owned())));
+        assert_eq!(url.with(None, None, None), Ok(url.clone()));
+        assert!(url.with(None, Some("a b/c@d"), None).is_err());
+        let file = Address::Sqlite("main.db".into());
+        assert_eq!(file.with(None, Some("a.db"), None), Ok(Address::Sqlite("a.db".into())));
     }
 
     #[test]

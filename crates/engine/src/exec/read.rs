@@ -30,7 +30,9 @@ pub async fn read(
 ) -> Result<Found, Error> {
     if let Some(key) = merge_key(plan, &values, batch) {
         match merged(snapshot, plan, key, &values).await {
-            Merged::Found(record) => return Ok(record),
+            Merged::Found(record) => {
+                return check_bytes(record.len(), snapshot.answer_bytes_max).map(|()| record);
+            }
             Merged::Missing => return Err(Error::new(Code::RecordNotFound, missing_id(&values, 0))),
             Merged::Alone => {}
         }

@@ -25,6 +25,7 @@ use crate::config::stations::{auth, stations};
 use crate::http::Tls;
 use crate::log;
 use crate::middleware::Stations;
+use crate::middleware::reconnect::Reconnect;
 
 /// Everything the server needs to know, checked.
 pub struct Config {
@@ -36,6 +37,8 @@ pub struct Config {
     pub workers: usize,
     /// The database.
     pub database: database::Options,
+    /// The databases of tenants.
+    pub tenants: Option<Arc<Reconnect>>,
     /// Path prefix of the API, without a slash at the end.
     pub base_path: String,
     /// Groups of paths that exist.
@@ -68,11 +71,14 @@ impl Config {
         let default_workers = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let workers = if options.workers == 0 { default_workers() } else { usize::from(options.workers) };
         let listen = listen(&options.listen.0)?;
+        let database = database_options(&options, workers)?;
+        let tenants = on.when("reconnect", || Reconnect::compile(&options.reconnect, database.clone()));
         Ok(Config {
             listen,
             tls: Tls::compile(&options.tls, listen.ip()).map_err(anyhow::Error::msg)?.map(Arc::new),
             workers,
-            database: database_options(&options, workers)?,
+            database,
+            tenants: tenants.map_err(anyhow::Error::msg)?.map(Arc::new),
             base_path: base_path(&options.base_path)?,
             controllers: controllers(&options.controllers.0)?,
             limits: Limits {

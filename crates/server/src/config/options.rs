@@ -10,7 +10,7 @@ use crate::config::policy_options::{
 };
 use crate::config::record_options::{Sanitation, Validation};
 use crate::http::tls;
-use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, xml, xsrf};
+use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, reconnect, xml, xsrf};
 
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -67,7 +67,7 @@ pub struct Options {
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
     /// Middlewares that are switched on, separated by commas: `sslRedirect`, `firewall`, `cors`, `ajaxOnly`, `xsrf`,
-    /// `apiKeyAuth`, `apiKeyDbAuth`, `dbAuth`, `jwtAuth`, `basicAuth`, `authorization`, `sanitation`, `validation`,
+    /// `apiKeyAuth`, `apiKeyDbAuth`, `dbAuth`, `jwtAuth`, `basicAuth`, `reconnect`, `authorization`, `sanitation`, `validation`,
     /// `ipAddress`, `multiTenancy`, `pageLimits`, `joinLimits`, `textSearch`, `json`, `xml`. Their order does not matter: the
     /// order of the pipeline is fixed.
     pub middlewares: Middlewares,
@@ -93,6 +93,8 @@ pub struct Options {
     pub basic_auth: basic::Options,
     /// Cookies of those who have logged in.
     pub session: session::Options,
+    /// A database for each tenant.
+    pub reconnect: reconnect::Options,
     /// Who may do what.
     pub authorization: Authorization,
     /// Columns whose value comes from who asks.

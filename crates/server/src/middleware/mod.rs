@@ -8,6 +8,7 @@ pub mod json;
 mod method;
 pub mod path_rules;
 pub mod rate_limit;
+pub mod reconnect;
 pub mod ssl_redirect;
 mod stations;
 pub mod xml;

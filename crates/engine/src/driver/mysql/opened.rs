@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use mysql_async::Conn;
@@ -33,6 +33,8 @@ pub struct Driver {
     options: Options,
     version: String,
     control: Mutex<Control>,
+    /// Gone with the driver, so that workers can tell which of their connections are of one that is closed.
+    alive: Arc<()>,
 }
 
 /// The connection that reads the catalog, with a runtime of its own, away from the workers.
@@ -43,7 +45,7 @@ struct Control {
 
 thread_local! {
     /// The connections of this thread, by the number of their driver.
-    static POOLS: RefCell<HashMap<u64, Rc<Pool<Link>>>> = RefCell::default();
+    static POOLS: RefCell<HashMap<u64, (Weak<()>, Rc<Pool<Link>>)>> = RefCell::default();
 }
 
 impl Driver {
@@ -76,6 +78,7 @@ impl Driver {
             options,
             version,
             control: Mutex::new(Control { runtime, conn: Some(conn) }),
+            alive: Arc::default(),
         }))
     }
 
@@ -122,7 +125,13 @@ impl Driver {
     /// The connections of this worker.
     fn pool(&self) -> Rc<Pool<Link>> {
         POOLS.with_borrow_mut(|pools| {
-            Rc::clone(pools.entry(self.id).or_insert_with(|| Pool::new(self.options.per_worker())))
+            if let Some((_, known)) = pools.get(&self.id) {
+                return Rc::clone(known);
+            }
+            pools.retain(|_, (alive, _)| alive.strong_count() > 0);
+            let pool = Pool::new(self.options.per_worker());
+            pools.insert(self.id, (Arc::downgrade(&self.alive), Rc::clone(&pool)));
+            pool
         })
     }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
@@ -31,6 +31,8 @@ pub struct Driver {
     options: Options,
     version: String,
     control: Mutex<Control>,
+    /// Gone with the driver, so that workers can tell which of their connections are of one that is closed.
+    alive: Arc<()>,
 }
 
 /// The connection that reads the catalog, with a runtime of its own, away from the workers.
@@ -48,7 +50,7 @@ struct Worker {
 
 thread_local! {
     /// The connections of this thread, by the number of their driver.
-    static WORKERS: RefCell<HashMap<u64, Rc<Worker>>> = RefCell::default();
+    static WORKERS: RefCell<HashMap<u64, (Weak<()>, Rc<Worker>)>> = RefCell::default();
 }
 
 impl Driver {
@@ -97,6 +99,7 @@ impl Driver {
             options,
             version,
             control: Mutex::new(Control { runtime, link: Some(link) }),
+            alive: Arc::default(),
         }))
     }
 
@@ -144,11 +147,15 @@ impl Driver {
     /// The connections of this worker.
     fn worker(&self) -> Rc<Worker> {
         WORKERS.with_borrow_mut(|workers| {
-            let make = || {
-                let pool = Pool::new(self.options.per_worker() - 1);
-                Rc::new(Worker { target: self.target(), shared: tokio::sync::Mutex::default(), pool })
-            };
-            Rc::clone(workers.entry(self.id).or_insert_with(make))
+            if let Some((_, known)) = workers.get(&self.id) {
+                return Rc::clone(known);
+            }
+            workers.retain(|_, (alive, _)| alive.strong_count() > 0);
+            let pool = Pool::new(self.options.per_worker() - 1);
+            let shared = tokio::sync::Mutex::default();
+            let worker = Rc::new(Worker { target: self.target(), shared, pool });
+            workers.insert(self.id, (Arc::downgrade(&self.alive), Rc::clone(&worker)));
+            worker
         })
     }
 

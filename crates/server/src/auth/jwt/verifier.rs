@@ -124,11 +124,7 @@ impl Verifier {
     }
 
     /// The claims of a token that is good at `now`, in seconds since 1970.
-    pub fn verify(
-        &self,
-        token: &str,
-        now: u64,
-    ) -> Result<Arc<Map<String, Json>>, Refusal> {
+    pub fn verify(&self, token: &str, now: u64) -> Result<Arc<Map<String, Json>>, Refusal> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(Refusal::Bad);
         }
