@@ -188,17 +188,16 @@ impl Pipeline {
         &self,
         head: &Head,
         body: Incoming,
-        snapshot: Arc<Snapshot>,
+        mut snapshot: Arc<Snapshot>,
         principal: &Principal,
         client: Option<IpAddr>,
     ) -> Result<Response, Error> {
         if let Some(paths) = &self.stations.paths {
             paths.check(principal, head.method(), self.path(head.path()))?;
         }
-        let snapshot = match &self.tenants {
-            Some(tenants) => tenants.snapshot(principal).await?,
-            None => snapshot,
-        };
+        if let Some(tenants) = &self.tenants {
+            snapshot = Box::pin(tenants.snapshot(principal)).await?;
+        }
         let address = self.address(head, client);
         let context = self.context(head, snapshot, principal, &address);
         route(&context, body, self.path(head.path()), &self.controllers).await
@@ -224,7 +223,7 @@ impl Pipeline {
             json: self.stations.json.as_ref(),
             is_xml: self.stations.xml.is_some() && Xml::is_asked(head),
             base_path,
-            limits: self.limits,
+            limits: &self.limits,
         }
     }
 

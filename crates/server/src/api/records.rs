@@ -48,14 +48,7 @@ pub async fn list_as<'a>(
         values.slots.push(text);
     }
     request.counted = parsed.counted;
-    let most = context.limits.list_rows;
-    let asked = |name| parameter(context.head.query(), name);
-    let is_asked = || asked("size").is_some() || asked("page").is_some_and(|page| page.contains(','));
-    if most > 0 && context.mode().is_strict() && values.limit.is_some_and(|limit| limit > most) && is_asked()
-    {
-        let sentence = format!("{most} rows at most (limits.listRows); ask for one page after the other");
-        return Err(table_first(context, Operation::List, table, Error::invalid(table, "size", sentence)));
-    }
+    check_size(context, table, values.limit)?;
     if let Some(max) = context.policy.rows_max {
         values.limit = Some(values.limit.map_or(max, |limit| limit.min(max)));
     }
@@ -65,6 +58,20 @@ pub async fn list_as<'a>(
         Answer::Whole(document) => Ok(Response::json(document)),
         Answer::Stream(first, rest) => Ok(Response::stream(first, rest)),
     }
+}
+
+/// Strict: who asks for more rows than a list may have is told so.
+fn check_size(context: &Context<'_>, table: &str, limit: Option<i64>) -> Result<(), Error> {
+    let most = context.limits.list_rows;
+    let query = context.head.query();
+    let is_asked = || {
+        parameter(query, "size").is_some() || parameter(query, "page").is_some_and(|page| page.contains(','))
+    };
+    if most <= 0 || !context.mode().is_strict() || limit.is_none_or(|limit| limit <= most) || !is_asked() {
+        return Ok(());
+    }
+    let sentence = format!("{most} rows at most (limits.listRows); ask for one page after the other");
+    Err(table_first(context, Operation::List, table, Error::invalid(table, "size", sentence)))
 }
 
 /// `GET /records/{table}/{id}`, or several ids with commas between.

@@ -43,9 +43,12 @@ struct Control {
     conn: Option<Conn>,
 }
 
+/// Connections of a driver, and whether it is still there.
+type Known = (Weak<()>, Rc<Pool<Link>>);
+
 thread_local! {
     /// The connections of this thread, by the number of their driver.
-    static POOLS: RefCell<HashMap<u64, (Weak<()>, Rc<Pool<Link>>)>> = RefCell::default();
+    static POOLS: RefCell<HashMap<u64, Known>> = RefCell::default();
 }
 
 impl Driver {

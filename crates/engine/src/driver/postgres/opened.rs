@@ -48,9 +48,12 @@ struct Worker {
     pool: Rc<Pool<Link>>,
 }
 
+/// Connections of a driver, and whether it is still there.
+type Known = (Weak<()>, Rc<Worker>);
+
 thread_local! {
     /// The connections of this thread, by the number of their driver.
-    static WORKERS: RefCell<HashMap<u64, (Weak<()>, Rc<Worker>)>> = RefCell::default();
+    static WORKERS: RefCell<HashMap<u64, Known>> = RefCell::default();
 }
 
 impl Driver {
