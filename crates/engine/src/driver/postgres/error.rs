@@ -29,7 +29,16 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
         ("57014", _) => {
             Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
         }
-        (_, "40") => conflict(),
+        ("55P03", _) | (_, "40") => conflict(),
+        // postgres_fdw: the storage server of this row does not answer, others do.
+        ("08001", _) => Error::new(
+            Code::DatabaseUnavailable,
+            "the server that holds this record does not answer; try again",
+        ),
+        // What a distributed engine does not do, as changing the column that says where a row is stored.
+        ("0A000" | "42P10", _) => {
+            Error::new(Code::ValueNotAccepted, "the engine of this database cannot do that")
+        }
         (_, "08" | "53" | "57") => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }
@@ -49,11 +58,15 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
 pub fn failure(error: &tokio_postgres::Error) -> Failure {
     match error.code() {
         Some(state)
-            if *state == SqlState::T_R_SERIALIZATION_FAILURE || *state == SqlState::T_R_DEADLOCK_DETECTED =>
+            if *state == SqlState::T_R_SERIALIZATION_FAILURE
+                || *state == SqlState::T_R_DEADLOCK_DETECTED
+                || *state == SqlState::LOCK_NOT_AVAILABLE =>
         {
             Failure::Conflict
         }
-        Some(state) if matches!(&state.code()[..2], "08" | "57") && state.code() != "57014" => Failure::Lost,
+        // 08001: a connection of postgres_fdw to another server could not be opened, so nothing was done; ours is fine.
+        Some(state) if matches!(state.code(), "57014" | "08001") => Failure::Final,
+        Some(state) if matches!(&state.code()[..2], "08" | "57") => Failure::Lost,
         Some(_) => Failure::Final,
         None if error.is_closed() || is_io(error) => Failure::Lost,
         None => Failure::Final,
