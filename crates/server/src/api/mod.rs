@@ -3,6 +3,7 @@
 mod account;
 mod context;
 mod controller;
+mod geojson;
 mod ids;
 mod records;
 mod root;

@@ -11,8 +11,8 @@ use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
 use treeql::record::prepare;
 use treeql::request::{
-    BodyKind, Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address,
-    parameter, parse_query,
+    BodyKind, Cell, Features, Operation, Query, Record, RecordBatch, Request, Values, Window,
+    composite_address, parameter, parse_query,
 };
 
 use crate::api::context::Context;
@@ -21,6 +21,15 @@ use crate::http::{Body, Incoming, Response};
 
 /// `GET /records/{table}`.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
+    list_as(context, table, |_values| Ok(None)).await
+}
+
+/// A list; `features` says whether its records are features, and which.
+pub async fn list_as<'a>(
+    context: &'a Context<'_>,
+    table: &str,
+    features: impl FnOnce(&mut Values<'a>) -> Result<Option<Features<'a>>, Error>,
+) -> Result<Response, Error> {
     let mut values = context.values();
     let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
         .map_err(|error| table_first(context, Operation::List, table, error))?;
@@ -29,6 +38,8 @@ pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error>
     }
     let mut request = Request::new(Operation::List, table);
     request.query = parsed.query;
+    request.query.features =
+        features(&mut values).map_err(|error| table_first(context, Operation::List, table, error))?;
     let search = context.policy.search.as_deref().and_then(|name| parameter(context.head.query(), name));
     if let Some(text) = search {
         request.query.search = u16::try_from(values.slots.len()).ok();
@@ -48,10 +59,21 @@ pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error>
 
 /// `GET /records/{table}/{id}`, or several ids with commas between.
 pub async fn read(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Response, Error> {
+    read_as(context, table, ids, None).await
+}
+
+/// Records by id, as features if there are any to be.
+pub async fn read_as(
+    context: &Context<'_>,
+    table: &str,
+    ids: Ids<'_>,
+    features: Option<Features<'_>>,
+) -> Result<Response, Error> {
     let found = ids.read(context, table)?;
     let mut request = Request::new(Operation::Read, table);
     request.composite = found.composite;
     request.query = query(context, table)?;
+    request.query.features = features;
     let plan = context.snapshot.plan(&request, &context.policy)?;
     exec::read(&context.snapshot, &plan, found.values, found.batch).await.map(Response::json)
 }
