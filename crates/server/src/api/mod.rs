@@ -5,6 +5,7 @@ mod context;
 mod controller;
 mod geojson;
 mod ids;
+mod made_key;
 mod records;
 mod root;
 mod route;

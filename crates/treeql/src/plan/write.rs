@@ -137,7 +137,8 @@ fn cells<'a>(
         {
             continue;
         }
-        if !scope.policy.writes_column(table, index) {
+        let is_made = request.key_is_made && table.primary_key == Some(index);
+        if !is_made && !scope.policy.writes_column(table, index) {
             if scope.is_strict() {
                 let sentence = "is read-only for you";
                 return Err(Error::invalid(&table.alias, member, sentence));

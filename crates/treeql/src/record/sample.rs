@@ -34,5 +34,7 @@ pub fn table(name: &str, columns: &[(&str, ColumnType)]) -> Table {
         key_columns: Vec::new(),
         foreign_keys: Vec::new(),
         referenced_by: Vec::new(),
+        is_sharded: false,
+        made_key: None,
     }
 }
