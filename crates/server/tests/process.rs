@@ -10,6 +10,10 @@ mod program;
 mod configuration;
 #[path = "process/database.rs"]
 mod database;
+#[path = "process/formats.rs"]
+mod formats;
+#[path = "process/sessions.rs"]
+mod sessions;
 #[path = "process/signals.rs"]
 mod signals;
 #[path = "process/start.rs"]

@@ -10,7 +10,7 @@ use crate::config::policy_options::{
 };
 use crate::config::record_options::{Sanitation, Validation};
 use crate::http::tls;
-use crate::middleware::{ajax_only, cors, firewall, rate_limit, xsrf};
+use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, xml, xsrf};
 
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -18,6 +18,16 @@ use crate::middleware::{ajax_only, cors, firewall, rate_limit, xsrf};
 pub struct Options {
     /// The database to serve: a SQLite file (`shop.db`), `mysql://user@host/database` or `postgres://user@host/database`.
     pub database: String,
+    /// The kind of the database, `mysql`, `pgsql` or `sqlite`, if `database` is its name only, as in php-crud-api.
+    pub driver: String,
+    /// With `driver`: the host of the database (default `localhost`), or the SQLite file (default `data.db`).
+    pub address: String,
+    /// With `driver`: the port of the database; 0 for its usual one.
+    pub port: u16,
+    /// With `driver`: the user of the database.
+    pub username: String,
+    /// With `driver`: the password of that user.
+    pub password: String,
     /// The password of the database user, if it is not part of `database`.
     pub database_password: String,
     /// A file that holds the password of the database user, and nothing else.
@@ -59,8 +69,8 @@ pub struct Options {
     pub geometry_srid: Srid,
     /// Middlewares that are switched on, separated by commas: `sslRedirect`, `firewall`, `cors`, `ajaxOnly`, `xsrf`,
     /// `apiKeyAuth`, `apiKeyDbAuth`, `dbAuth`, `jwtAuth`, `basicAuth`, `authorization`, `sanitation`, `validation`,
-    /// `ipAddress`, `multiTenancy`, `pageLimits`, `joinLimits`, `textSearch`. Their order does not matter: the order of the
-    /// pipeline is fixed.
+    /// `ipAddress`, `multiTenancy`, `pageLimits`, `joinLimits`, `textSearch`, `json`, `xml`. Their order does not matter: the
+    /// order of the pipeline is fixed.
     pub middlewares: Middlewares,
     /// Which addresses are let in.
     pub firewall: firewall::Options,
@@ -100,6 +110,10 @@ pub struct Options {
     pub validation: Validation,
     /// A search through all text columns.
     pub text_search: TextSearch,
+    /// JSON in text columns.
+    pub json: json::Options,
+    /// Bodies in XML.
+    pub xml: xml::Options,
     /// What is logged.
     pub log: Log,
     /// Bounds of what one caller can ask for.
