@@ -12,6 +12,8 @@ mod configuration;
 mod database;
 #[path = "process/formats.rs"]
 mod formats;
+#[path = "process/health.rs"]
+mod health;
 #[path = "process/sessions.rs"]
 mod sessions;
 #[path = "process/signals.rs"]
