@@ -20,6 +20,7 @@ pub fn column(name: &str, kind: ColumnType) -> Column {
         generated: false,
         as_text: false,
         quoted: false,
+        is_uuid: false,
     }
 }
 

@@ -109,4 +109,6 @@ pub struct Column {
     pub as_text: bool,
     /// Whether its whole numbers are JSON strings, because those of JavaScript end at 53 bits.
     pub quoted: bool,
+    /// Whether values are UUIDs, which the database compares as we do whatever their case.
+    pub is_uuid: bool,
 }

@@ -37,5 +37,6 @@ fn column(name: &str, kind: ColumnType) -> Column {
             ColumnType::Decimal | ColumnType::Date | ColumnType::Time | ColumnType::Timestamp
         ),
         quoted: false,
+        is_uuid: false,
     }
 }

@@ -86,6 +86,7 @@ fn add_column(table: &mut RawTable, name: String, declared: &str, nullable: &str
         generated: extra.contains("GENERATED") && !extra.contains("DEFAULT_GENERATED"),
         as_text: false,
         quoted: false,
+        is_uuid: declared.eq_ignore_ascii_case("uuid"),
     });
 }
 

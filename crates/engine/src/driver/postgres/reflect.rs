@@ -110,6 +110,7 @@ impl Catalog {
             generated,
             as_text: found.as_text,
             quoted: false,
+            is_uuid: row.get::<_, &str>(5) == "uuid",
         });
     }
 

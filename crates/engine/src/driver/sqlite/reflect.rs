@@ -76,6 +76,7 @@ fn add_column(tables: &mut Vec<RawTable>, row: &Row<'_>, kind: TableKind) -> rus
         generated: hidden != 0,
         as_text: false,
         quoted: false,
+        is_uuid: false,
     });
     Ok(())
 }
