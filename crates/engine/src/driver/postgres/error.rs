@@ -37,16 +37,14 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
         ("57014", _) => {
             Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
         }
-        ("55P03", _) | (_, "40") => conflict(),
+        (_, "40") => conflict(),
         // postgres_fdw: the storage server of this row does not answer, others do.
         ("08001", _) => Error::new(
             Code::DatabaseUnavailable,
             "the server that holds this record does not answer; try again",
         ),
-        // What a distributed engine does not do, as changing the column that says where a row is stored.
-        ("0A000" | "42P10", _) => {
-            Error::new(Code::ValueNotAccepted, "the engine of this database cannot do that")
-        }
+        // What a distributed engine does not do, as finding a row by a key that it does not know to be unique.
+        ("42P10", _) => Error::new(Code::ValueNotAccepted, "the engine of this database cannot do that"),
         (_, "08" | "53" | "57") => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }
@@ -66,9 +64,7 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
 pub fn failure(error: &tokio_postgres::Error) -> Failure {
     match error.code() {
         Some(state)
-            if *state == SqlState::T_R_SERIALIZATION_FAILURE
-                || *state == SqlState::T_R_DEADLOCK_DETECTED
-                || *state == SqlState::LOCK_NOT_AVAILABLE =>
+            if *state == SqlState::T_R_SERIALIZATION_FAILURE || *state == SqlState::T_R_DEADLOCK_DETECTED =>
         {
             Failure::Conflict
         }
