@@ -22,6 +22,8 @@ mod health;
 mod jwks;
 #[path = "process/reconnect.rs"]
 mod reconnect;
+#[path = "process/remodel.rs"]
+mod remodel;
 #[path = "process/sessions.rs"]
 mod sessions;
 #[path = "process/signals.rs"]

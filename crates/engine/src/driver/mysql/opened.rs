@@ -132,7 +132,7 @@ impl Driver {
                 return Rc::clone(known);
             }
             pools.retain(|_, (alive, _)| alive.strong_count() > 0);
-            let pool = Pool::new(self.options.per_worker());
+            let pool = Pool::new(self.options.per_worker(), self.target.lifetime());
             pools.insert(self.id, (Arc::downgrade(&self.alive), Rc::clone(&pool)));
             pool
         })

@@ -154,9 +154,9 @@ impl Driver {
                 return Rc::clone(known);
             }
             workers.retain(|_, (alive, _)| alive.strong_count() > 0);
-            let pool = Pool::new(self.options.per_worker() - 1);
-            let shared = tokio::sync::Mutex::default();
-            let worker = Rc::new(Worker { target: self.target(), shared, pool });
+            let target = self.target();
+            let pool = Pool::new(self.options.per_worker() - 1, target.lifetime());
+            let worker = Rc::new(Worker { target, shared: tokio::sync::Mutex::default(), pool });
             workers.insert(self.id, (Arc::downgrade(&self.alive), Rc::clone(&worker)));
             worker
         })
