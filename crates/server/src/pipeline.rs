@@ -12,7 +12,7 @@ use treeql::policy::{Principal, Rules};
 
 use crate::api::{Account, Context, Controller, Limits, RecordRules, answer_account, route};
 use crate::auth::{Auth, Identity};
-use crate::http::{Answer, Head, Incoming, Response};
+use crate::http::{Answer, Head, Incoming, Response, compress};
 use crate::log;
 use crate::middleware::firewall::client_ip;
 use crate::middleware::{Stations, ssl_redirect};
@@ -59,6 +59,7 @@ impl Pipeline {
         if let Some(cors) = &self.stations.cors {
             cors.finish(head.headers(), &mut response.headers);
         }
+        compress(head.headers(), &mut response);
         if let Some(start) = start {
             log::request(head.method().as_str(), head.path(), response.status.as_u16(), start.elapsed());
         }
@@ -162,7 +163,7 @@ impl Pipeline {
         address: &'a str,
     ) -> Context<'a> {
         let policy = self.rules.policy(principal);
-        let (record_rules, base_path) = (&*self.record_rules, &*self.base_path);
+        let (record_rules, base_path) = (&self.record_rules, &*self.base_path);
         Context { head, snapshot, policy, principal, address, record_rules, base_path, limits: self.limits }
     }
 

@@ -1,11 +1,17 @@
 //! Runs plans: rows to encoder, joins level by level, writes in one transaction.
 
+mod intake;
 mod join;
 mod list;
+mod load;
 mod read;
 mod sinks;
+mod spool;
 mod write;
 
+pub use intake::{Clean, Progress, Recipe, Syntax};
 pub use list::{Answer, list};
+pub use load::{Report, load};
 pub use read::{Found, read};
+pub use spool::{Spool, Spooled};
 pub use write::{Results, Step, write};

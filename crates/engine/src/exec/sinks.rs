@@ -1,6 +1,6 @@
 //! Sinks: what is done with rows as they arrive.
 
-use treeql::encode::{push_row, write_row};
+use treeql::encode::{Format, push_row, write_csv_row, write_row};
 use treeql::error::{Code, Error};
 use treeql::plan::SelectPlan;
 use treeql::row::{Joined, Key, Layout, RowSet};
@@ -11,30 +11,42 @@ use crate::driver::{Flow, Out, Sink, Stopped};
 /// limit: bytes of the rows that are joined to one round of rows; they are kept until the round is written.
 const JOINED_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// Rows written one after the other, with commas between.
+/// Rows written one after the other, in JSON with commas between.
 pub struct Rows<'a> {
     /// Where they are written.
     pub out: &'a mut Out,
     /// What their cells are.
     pub layout: &'a Layout,
+    /// How they follow one another.
+    pub format: Format,
     /// How many have been written.
     pub count: u64,
 }
 
 impl<'a> Rows<'a> {
     /// A sink for the rows of `plan`.
-    pub fn new(out: &'a mut Out, plan: &'a SelectPlan) -> Rows<'a> {
-        Rows { out, layout: &plan.layout, count: 0 }
+    pub fn new(out: &'a mut Out, plan: &'a SelectPlan, format: Format) -> Rows<'a> {
+        Rows { out, layout: &plan.layout, format, count: 0 }
     }
 }
 
 impl Sink for Rows<'_> {
     fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
-        if self.count > 0 {
-            self.out.buffer.push(b',');
+        let buffer = &mut self.out.buffer;
+        match self.format {
+            Format::Json => {
+                if self.count > 0 {
+                    buffer.push(b',');
+                }
+                write_row(buffer, self.layout, row);
+            }
+            Format::Ndjson => {
+                write_row(buffer, self.layout, row);
+                buffer.push(b'\n');
+            }
+            Format::Csv => write_csv_row(buffer, self.layout, row),
         }
         self.count += 1;
-        write_row(&mut self.out.buffer, self.layout, row);
         Ok(self.out.flow())
     }
 

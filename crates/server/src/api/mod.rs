@@ -1,9 +1,12 @@
 //! The API: which path and method is answered by what.
 
 mod account;
+mod clean;
 mod context;
 mod controller;
+mod format;
 mod ids;
+mod import;
 mod records;
 mod root;
 mod route;

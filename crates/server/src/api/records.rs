@@ -2,21 +2,23 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::exec::{self, Answer, Step};
-use http::{Method, StatusCode, header};
-use treeql::encode::{write_error, write_string};
+use http::{HeaderValue, Method, StatusCode, header};
+use treeql::encode::{Format, write_error, write_string};
 use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
 use treeql::record::prepare;
 use treeql::request::{
-    BodyKind, Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address,
-    parameter, parse_query,
+    BodyKind, Cell, Conflict, Operation, Query, Record, RecordBatch, Request, Values, Window, Writing,
+    composite_address, parameter, parse_query,
 };
 
+use crate::api::clean::clean;
 use crate::api::context::Context;
+use crate::api::format::wanted;
 use crate::api::ids::Ids;
+use crate::api::import::{import, syntax};
 use crate::http::{Body, Incoming, Response};
 
 /// `GET /records/{table}`.
@@ -34,16 +36,23 @@ pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error>
         request.query.search = u16::try_from(values.slots.len()).ok();
         values.slots.push(text);
     }
-    request.counted = parsed.counted;
+    let format = wanted(context, table)?;
+    request.counted = parsed.counted && format == Format::Json;
     if let Some(max) = context.policy.rows_max {
         values.limit = Some(values.limit.map_or(max, |limit| limit.min(max)));
     }
     request.window = Window::of(values.limit, values.offset);
     let plan = context.snapshot.plan(&request, &context.policy)?;
-    match exec::list(&context.snapshot, &plan, values).await? {
-        Answer::Whole(document) => Ok(Response::json(document)),
-        Answer::Stream(first, rest) => Ok(Response::stream(first, rest)),
+    if format == Format::Csv && !request.query.joins.is_empty() {
+        let sentence = "has no place in CSV, which is flat; ask for application/x-ndjson, or leave it out";
+        return Err(Error::invalid(table, "join", sentence));
     }
+    let mut response = match exec::list(&context.snapshot, &plan, values, format).await? {
+        Answer::Whole(document) => Response::json(document),
+        Answer::Stream(first, rest) => Response::stream(first, rest),
+    };
+    response.headers.append(header::VARY, HeaderValue::from_static("Accept"));
+    Ok(if format == Format::Json { response } else { response.of_type(format.content_type()) })
 }
 
 /// `GET /records/{table}/{id}`, or several ids with commas between.
@@ -58,7 +67,16 @@ pub async fn read(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Re
 
 /// `POST /records/{table}`.
 pub async fn create(context: &Context<'_>, body: Incoming, table: &str) -> Result<Response, Error> {
-    write(context, body, Operation::Create, table, None).await
+    let writing = Writing::parse(context.head.query(), table, context.mode())
+        .map_err(|error| table_first(context, Operation::Create, table, error))?;
+    let Some(syntax) = syntax(context, &writing)? else {
+        return write(context, body, Operation::Create, table, None, writing.conflict).await;
+    };
+    let mut request = Request::new(Operation::Create, table);
+    context.snapshot.plan(&request, &context.policy)?;
+    request.query = query(context, table)?;
+    request.conflict = writing.conflict.clone();
+    import(context, body, request, &writing, syntax).await
 }
 
 /// `PUT` and `PATCH /records/{table}/{id}`.
@@ -69,7 +87,7 @@ pub async fn change(
     table: &str,
     ids: Ids<'_>,
 ) -> Result<Response, Error> {
-    write(context, body, operation, table, Some(ids)).await
+    write(context, body, operation, table, Some(ids), Conflict::Error).await
 }
 
 /// `DELETE /records/{table}/{id}`.
@@ -105,6 +123,7 @@ async fn write(
     operation: Operation,
     table: &str,
     ids: Option<Ids<'_>>,
+    conflict: Conflict<'_>,
 ) -> Result<Response, Error> {
     let found = ids.map(|ids| ids.read(context, table)).transpose()?;
     let mut request = Request::new(operation, table);
@@ -120,7 +139,13 @@ async fn write(
         (None, _) => context.values(),
     };
     request.query = query(context, table)?;
-    clean_and_check(context, operation, table, &mut batch.records)?;
+    request.conflict = conflict;
+    if let Some(definition) = context.snapshot.schema.find(table) {
+        let definition = context.snapshot.schema.table(definition);
+        for record in &mut batch.records {
+            clean(context.record_rules, operation, definition, record)?;
+        }
+    }
     let mut steps = Vec::with_capacity(batch.records.len());
     for (index, record) in batch.records.iter().enumerate() {
         let width = values.more_id_parts + 1;
@@ -130,35 +155,6 @@ async fn write(
     }
     let results = exec::write(&context.snapshot, steps, values, batch.batch).await?;
     answer(results, batch.batch)
-}
-
-/// Sanitation, then validation, of all records before any is written; the first that is refused is the answer (SPEC 12).
-fn clean_and_check(
-    context: &Context<'_>,
-    operation: Operation,
-    table: &str,
-    records: &mut [Record<'_>],
-) -> Result<(), Error> {
-    let rules = context.record_rules;
-    let schema = &context.snapshot.schema;
-    let Some(definition) = schema.find(table).map(|id| schema.table(id)) else { return Ok(()) };
-    if let Some(sanitation) = &rules.sanitation {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        for record in records.iter_mut() {
-            sanitation.sanitize(definition, record, now.cast_signed());
-        }
-    }
-    // compat: without a rule the types are not checked either (SPEC 18.14).
-    let Some(validation) = rules.validation.as_ref().filter(|validation| !validation.rules.is_empty()) else {
-        return Ok(());
-    };
-    for record in records {
-        let details = validation.validate(operation, definition, record);
-        if !details.is_empty() {
-            return Err(Error { code: Code::InputValidationFailed, argument: table.into(), details });
-        }
-    }
-    Ok(())
 }
 
 /// The same error, its details saying which record of a batch they are about.

@@ -10,6 +10,8 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use treeql::error::{Code, Error};
 
+use crate::http::coding::Coded;
+
 /// limit: how long the body of a request may take to arrive.
 const BODY_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -20,6 +22,8 @@ pub enum Body {
     /// The next bytes, and where the others come from. An error ends the connection without the final chunk, so that
     /// a client never takes half an answer for a whole one.
     Stream(Bytes, Box<Chunks>),
+    /// The same, compressed.
+    Coded(Box<Coded>),
 }
 
 impl Body {
@@ -43,11 +47,8 @@ impl HttpBody for Body {
             Body::Stream(first, _) if !first.is_empty() => {
                 Poll::Ready(Some(Ok(Frame::data(std::mem::take(first)))))
             }
-            Body::Stream(_, rest) => rest.poll_next(context).map(|next| {
-                next.map(|chunk| {
-                    chunk.map(Frame::data).inspect_err(|error| tracing::warn!(%error, "a stream was cut off"))
-                })
-            }),
+            Body::Stream(_, rest) => rest.poll_next(context).map(frame),
+            Body::Coded(coded) => coded.poll_next(context).map(frame),
         }
     }
 
@@ -63,8 +64,15 @@ impl HttpBody for Body {
                 hint.set_lower(first.len() as u64);
                 hint
             }
+            Body::Coded(_) => SizeHint::new(),
         }
     }
+}
+
+fn frame(next: Option<Result<Bytes, Error>>) -> Option<Result<Frame<Bytes>, Error>> {
+    next.map(|chunk| {
+        chunk.map(Frame::data).inspect_err(|error| tracing::warn!(%error, "a stream was cut off"))
+    })
 }
 
 /// The body of a request, not read yet.
@@ -76,6 +84,23 @@ impl Incoming {
         Incoming(body)
     }
 
+    /// The next bytes of it; `None` at the end. A body that is cut off or too slow is 1008 (422).
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        loop {
+            match tokio::time::timeout(BODY_PATIENCE, self.0.frame()).await {
+                Ok(None) => return Ok(None),
+                Ok(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(bytes) => return Ok(Some(bytes)),
+                    Err(_trailers) => {}
+                },
+                Ok(Some(Err(error))) => return Err(unreadable(format!("was cut off: {error}"))),
+                Err(_elapsed) => {
+                    return Err(unreadable(format!("has paused for {} s", BODY_PATIENCE.as_secs())));
+                }
+            }
+        }
+    }
+
     /// Reads all of it. Too many bytes are 2000 (413), a body that is cut off or too slow is 1008 (422).
     pub async fn read(self, bytes_max: u64) -> Result<Bytes, Error> {
         let too_large = || {
@@ -85,8 +110,6 @@ impl Incoming {
             return Err(too_large());
         }
         let limited = Limited::new(self.0, usize::try_from(bytes_max).unwrap_or(usize::MAX));
-        let unreadable =
-            |sentence: String| Error::new(Code::HttpMessageNotReadable, "").detail("body", sentence);
         match tokio::time::timeout(BODY_PATIENCE, limited.collect()).await {
             Ok(Ok(body)) => Ok(body.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
@@ -94,4 +117,8 @@ impl Incoming {
             Err(_elapsed) => Err(unreadable(format!("did not arrive within {} s", BODY_PATIENCE.as_secs()))),
         }
     }
+}
+
+fn unreadable(sentence: String) -> Error {
+    Error::new(Code::HttpMessageNotReadable, "").detail("body", sentence)
 }

@@ -88,6 +88,12 @@ impl Response {
         Response::with_status(StatusCode::OK, Body::stream(first, rest))
     }
 
+    /// The same answer, of another type than JSON.
+    pub fn of_type(mut self, content_type: &'static str) -> Response {
+        self.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+        self
+    }
+
     /// An error document. Details stand where the reference has them, and in the strict mode everywhere.
     pub fn error(error: &Error, mode: Mode) -> Response {
         let mut shown = error.clone();

@@ -2,6 +2,7 @@
 
 mod cache;
 mod columns;
+mod conflict;
 mod filter;
 mod groups;
 mod join;
@@ -15,4 +16,4 @@ mod write;
 pub use cache::PlanCache;
 pub use planner::plan;
 pub use scope::Setting;
-pub use tree::{JoinPlan, Key, ListPlan, Plan, SelectPlan, WritePlan};
+pub use tree::{JoinPlan, Key, ListPlan, Plan, SelectPlan, Taken, WritePlan};

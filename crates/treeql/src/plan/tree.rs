@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::row::Layout;
 use crate::schema::TableId;
-use crate::sql::{KeyedStatement, Statement};
+use crate::sql::{KeyedStatement, Rows, Statement};
 
 /// How a shape of request is answered.
 #[derive(Debug)]
@@ -85,6 +85,17 @@ pub enum Key {
     Generated,
 }
 
+/// What becomes of a new record whose key is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is an error of the database.
+    Error,
+    /// It is left out.
+    Ignored,
+    /// The record that is there is changed; one that may not be changed is left alone, which is an error.
+    Updated,
+}
+
 /// A change of one row.
 #[derive(Debug)]
 pub struct WritePlan {
@@ -100,4 +111,8 @@ pub struct WritePlan {
     pub claims: Vec<u16>,
     /// Whether the statement answers with the key as a row.
     pub returns_key: bool,
+    /// What becomes of a new record whose key is taken.
+    pub taken: Taken,
+    /// For a create: the same for many rows.
+    pub rows: Option<Rows>,
 }

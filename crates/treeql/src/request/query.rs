@@ -108,11 +108,18 @@ pub fn parse_query<'a>(
 
 /// The first value of a parameter that the configuration names, such as the text of a search.
 pub fn parameter<'a>(text: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    parameters(text).find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+/// All parameters with a value; what is not UTF-8 is left out.
+pub fn parameters(text: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     let pairs = text.split('&').filter_map(|piece| piece.split_once('='));
-    pairs
-        .filter_map(|(key, value)| Some((base_name(decode(key)?), value)))
-        .find(|(key, _)| key == name)
-        .and_then(|(_, value)| decode(value))
+    pairs.filter_map(|(key, value)| Some((base_name(decode(key)?), decode(value)?)))
+}
+
+/// Whether a parameter is one of those of a list.
+pub fn is_parameter(name: &str) -> bool {
+    PARAMETERS.contains(&name) || name.starts_with("filter")
 }
 
 fn not_utf8(table: &str, text: &str) -> Error {

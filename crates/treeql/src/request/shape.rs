@@ -58,6 +58,33 @@ impl Window {
     }
 }
 
+/// What becomes of a record whose key is taken (SPEC 7.7).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Conflict<'a> {
+    /// It is an error.
+    #[default]
+    Error,
+    /// It is left out.
+    Ignore(ConflictKey<'a>),
+    /// The record that is there is changed.
+    Update(ConflictKey<'a>),
+}
+
+/// The unique key that is meant: columns with commas between, or the primary key.
+pub type ConflictKey<'a> = Option<Cow<'a, str>>;
+
+impl Conflict<'_> {
+    /// The same, independent of the bytes it was read from.
+    pub fn into_owned(self) -> Conflict<'static> {
+        let own = |key: ConflictKey<'_>| key.map(|key| Cow::Owned(key.into_owned()));
+        match self {
+            Conflict::Error => Conflict::Error,
+            Conflict::Ignore(key) => Conflict::Ignore(own(key)),
+            Conflict::Update(key) => Conflict::Update(own(key)),
+        }
+    }
+}
+
 /// What is asked, without its values: the key of the plan cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request<'a> {
@@ -73,6 +100,8 @@ pub struct Request<'a> {
     pub counted: bool,
     /// Whether the ids of the path are values of all columns of the primary key.
     pub composite: bool,
+    /// What becomes of a new record whose key is taken.
+    pub conflict: Conflict<'a>,
     /// The members of the record, in its order, for writes.
     pub members: Vec<Cow<'a, str>>,
 }
@@ -87,6 +116,7 @@ impl<'a> Request<'a> {
             window: Window::All,
             counted: false,
             composite: false,
+            conflict: Conflict::Error,
             members: Vec::new(),
         }
     }
@@ -100,6 +130,7 @@ impl<'a> Request<'a> {
             window: self.window,
             counted: self.counted,
             composite: self.composite,
+            conflict: self.conflict.into_owned(),
             members: self.members.into_iter().map(|name| Cow::Owned(name.into_owned())).collect(),
         }
     }

@@ -3,6 +3,7 @@
 mod args;
 mod condition;
 mod dialect;
+mod insert;
 mod select;
 mod statement;
 mod write;
@@ -11,6 +12,7 @@ mod writer;
 pub use args::{Args, Bound};
 pub use condition::{ColumnRef, Comparison, Condition, Exists, Qualifier};
 pub use dialect::{CellKind, Dialect};
+pub use insert::{Insert, OnConflict, Rows, insert};
 pub use select::{Junction, KEYS_MAX, Keyed, KeyedStatement, Select, count, junction_alias, keyed, select};
 pub use statement::{About, Param, Source, Statement, Wrap};
-pub use write::{delete, increment, insert, update};
+pub use write::{delete, increment, update};

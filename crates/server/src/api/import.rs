@@ -1,0 +1,113 @@
+//! Imports: new records of any number, in bounded memory (SPEC 12.1).
+
+use std::sync::Arc;
+
+use engine::exec::{self, Clean, Progress, Recipe, Report, Spool, Spooled, Syntax};
+use http::header;
+use tokio::sync::Semaphore;
+use treeql::encode::{Format, write_error};
+use treeql::error::{Code, Error};
+use treeql::request::{BodyKind, Operation, Request, Writing};
+
+use crate::api::clean::clean;
+use crate::api::context::Context;
+use crate::http::{Incoming, Response};
+
+/// limit: imports of this process at once; each may fill the directory for temporary files.
+const IMPORTS_MAX: usize = 32;
+
+/// How the records of a body follow one another, if it is an import: CSV, lines of JSON, and JSON of which counts are to
+/// be answered.
+pub fn syntax(context: &Context<'_>, writing: &Writing<'_>) -> Result<Option<Syntax>, Error> {
+    let content_type = context.head.header(header::CONTENT_TYPE).unwrap_or_default();
+    let media_type = content_type.split(';').next().unwrap_or_default();
+    match Format::of_media_type(media_type) {
+        Some(Format::Csv) => Ok(Some(Syntax::Csv)),
+        Some(Format::Ndjson) => Ok(Some(Syntax::Ndjson)),
+        _ if !writing.is_counted => Ok(None),
+        _ if BodyKind::of(content_type) == BodyKind::Detected => Ok(Some(Syntax::Json)),
+        _ => {
+            let sentence =
+                "onError, dryRun and answer=counts are for JSON, CSV and lines of JSON, not for forms";
+            Err(Error::new(Code::HttpMessageNotReadable, "").detail("body", sentence))
+        }
+    }
+}
+
+/// Takes all of the body, then writes its records in one transaction: nobody waits for a slow client.
+pub async fn import(
+    context: &Context<'_>,
+    body: Incoming,
+    request: Request<'_>,
+    writing: &Writing<'_>,
+    syntax: Syntax,
+) -> Result<Response, Error> {
+    static PERMITS: Semaphore = Semaphore::const_new(IMPORTS_MAX);
+    let Ok(_permit) = PERMITS.try_acquire() else {
+        let sentence = format!("{IMPORTS_MAX} imports are running; try again");
+        return Err(Error::new(Code::DatabaseUnavailable, sentence));
+    };
+    let spooled = spool(body, context.limits.import_bytes).await?;
+    let recipe = Recipe {
+        snapshot: Arc::clone(&context.snapshot),
+        policy: Arc::clone(&context.policy),
+        clean: cleaning(context, &request.table),
+        values: context.values().into_owned(),
+        request: request.into_owned(),
+        syntax,
+        names: Default::default(),
+        is_skipping: writing.is_skipping,
+        is_dry_run: writing.is_dry_run,
+        record_bytes_max: usize::try_from(context.limits.body_bytes).unwrap_or(usize::MAX),
+        patience: context.limits.import_patience,
+        progress: Arc::new(Progress::default()),
+    };
+    let report = exec::load(Arc::new(recipe), spooled).await?;
+    Ok(Response::json(document(&report, syntax, writing.is_dry_run)))
+}
+
+async fn spool(mut body: Incoming, bytes_max: u64) -> Result<Spooled, Error> {
+    let mut spool = Spool::default();
+    while let Some(bytes) = body.next().await? {
+        if spool.len() + bytes.len() as u64 > bytes_max {
+            let sentence = format!("the body has more than {bytes_max} bytes (limits.importBytes)");
+            return Err(Error::new(Code::TooLarge, sentence));
+        }
+        spool.push(&bytes).await?;
+    }
+    if spool.is_empty() {
+        return Err(Error::new(Code::HttpMessageNotReadable, "").detail("body", "is empty"));
+    }
+    spool.finish().await
+}
+
+/// Sanitation and validation, if there is any.
+fn cleaning(context: &Context<'_>, table: &str) -> Option<Clean> {
+    let rules = Arc::clone(context.record_rules);
+    if rules.sanitation.is_none() && rules.validation.is_none() {
+        return None;
+    }
+    let snapshot = Arc::clone(&context.snapshot);
+    let table = snapshot.schema.find(table)?;
+    Some(Arc::new(move |record| clean(&rules, Operation::Create, snapshot.schema.table(table), record)))
+}
+
+/// The counts, and what was refused.
+pub fn document(report: &Report, syntax: Syntax, is_dry_run: bool) -> Vec<u8> {
+    let Report { records, written, ignored, refused, errors } = report;
+    let mut document = format!(
+        "{{\"records\":{records},\"written\":{written},\"ignored\":{ignored},\"refused\":{refused},\"dryRun\":{is_dry_run},\"errors\":["
+    )
+    .into_bytes();
+    let place_name = if syntax == Syntax::Json { "record" } else { "line" };
+    for (index, (place, error)) in errors.iter().enumerate() {
+        if index > 0 {
+            document.push(b',');
+        }
+        document.extend_from_slice(format!("{{\"{place_name}\":{place},\"error\":").as_bytes());
+        write_error(&mut document, error);
+        document.push(b'}');
+    }
+    document.extend_from_slice(b"]}");
+    document
+}
