@@ -10,9 +10,13 @@ mod program;
 mod configuration;
 #[path = "process/database.rs"]
 mod database;
+#[path = "process/formats.rs"]
+mod formats;
 #[path = "process/signals.rs"]
 mod signals;
 #[path = "process/start.rs"]
 mod start;
+#[path = "process/tls.rs"]
+mod tls;
 #[path = "process/writes.rs"]
 mod writes;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use treeql::encode::{Format, write_csv_header, write_record};
+use treeql::encode::{Format, write_csv_header};
 use treeql::error::Error;
 use treeql::mode::Mode;
 use treeql::plan::{ListPlan, Plan};
@@ -15,7 +15,7 @@ use treeql::value::Row;
 use crate::database::Snapshot;
 use crate::driver::{Chunks, Connection, Flow, Job, Out, Sink, Stopped, pipe};
 use crate::exec::join::join;
-use crate::exec::sinks::{First, Kept, Rows};
+use crate::exec::sinks::{First, Kept, Rows, unwritten};
 
 /// limit: a list of at most so many rows is tried beside other requests.
 const INLINE_ROWS_MAX: i64 = 1000;
@@ -108,7 +108,8 @@ impl Job for ListJob {
     }
 }
 
-/// Writes the rows: as `{"records":[…]}`, with the number of all matching rows if it was asked for, or line by line.
+/// Writes the rows: as `{"records":[…]}` or a collection of features, with the number of all matching rows if it was
+/// asked for, or line by line.
 async fn write_list(
     connection: &impl Connection,
     list: &ListPlan,
@@ -117,13 +118,13 @@ async fn write_list(
     format: Format,
     out: &mut Out,
 ) -> Result<(), Stopped> {
+    let select = &list.select;
     match format {
-        Format::Json => out.buffer.extend_from_slice(b"{\"records\":["),
-        Format::Csv => write_csv_header(&mut out.buffer, &list.select.layout),
+        Format::Json => out.buffer.extend_from_slice(select.list_head()),
+        Format::Csv => write_csv_header(&mut out.buffer, &select.layout),
         Format::Ndjson => {}
     }
     let args = Args::of(values, mode);
-    let select = &list.select;
     if values.limit == Some(0) {
         // compat: nothing is asked of the database, but the rows are counted (SPEC 8.4).
     } else if select.joins.is_empty() {
@@ -179,7 +180,7 @@ impl<C: Connection> Sink for Rounds<'_, C> {
                 self.out.buffer.push(b',');
             }
             self.count += 1;
-            write_record(&mut self.out.buffer, &select.layout, rows, row);
+            select.write_record(&mut self.out.buffer, rows, row).map_err(|error| unwritten(&error))?;
             if self.format != Format::Json {
                 self.out.buffer.push(b'\n');
             }

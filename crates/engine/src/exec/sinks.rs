@@ -1,6 +1,6 @@
 //! Sinks: what is done with rows as they arrive.
 
-use treeql::encode::{Format, push_row, write_csv_row, write_row};
+use treeql::encode::{Format, GeometryError, push_row, write_csv_row};
 use treeql::error::{Code, Error};
 use treeql::plan::SelectPlan;
 use treeql::row::{Joined, Key, Layout, RowSet};
@@ -15,8 +15,8 @@ const JOINED_BYTES_MAX: usize = 32 * 1024 * 1024;
 pub struct Rows<'a> {
     /// Where they are written.
     pub out: &'a mut Out,
-    /// What their cells are.
-    pub layout: &'a Layout,
+    /// What they are.
+    pub select: &'a SelectPlan,
     /// How they follow one another.
     pub format: Format,
     /// How many have been written.
@@ -26,7 +26,7 @@ pub struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// A sink for the rows of `plan`.
     pub fn new(out: &'a mut Out, plan: &'a SelectPlan, format: Format) -> Rows<'a> {
-        Rows { out, layout: &plan.layout, format, count: 0 }
+        Rows { out, select: plan, format, count: 0 }
     }
 }
 
@@ -38,13 +38,13 @@ impl Sink for Rows<'_> {
                 if self.count > 0 {
                     buffer.push(b',');
                 }
-                write_row(buffer, self.layout, row);
+                self.select.write_row(buffer, row).map_err(|error| unwritten(&error))?;
             }
             Format::Ndjson => {
-                write_row(buffer, self.layout, row);
+                self.select.write_row(buffer, row).map_err(|error| unwritten(&error))?;
                 buffer.push(b'\n');
             }
-            Format::Csv => write_csv_row(buffer, self.layout, row),
+            Format::Csv => write_csv_row(buffer, &self.select.layout, row),
         }
         self.count += 1;
         Ok(self.out.flow())
@@ -53,6 +53,11 @@ impl Sink for Rows<'_> {
     async fn flush(&mut self) -> Result<(), Stopped> {
         self.out.flush().await
     }
+}
+
+/// A geometry that GeoJSON does not have ends the answer, in the words of the reference (SPEC 14).
+pub fn unwritten(error: &GeometryError) -> Stopped {
+    Stopped::Failed(Error::new(Code::Internal, error.to_string()))
 }
 
 /// Rows kept for joining.

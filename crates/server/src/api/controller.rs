@@ -5,16 +5,24 @@
 pub enum Controller {
     /// `/records`.
     Records,
+    /// `/geojson`.
+    GeoJson,
     /// `/status`.
     Status,
 }
 
-const ALL: [(&str, Controller); 2] = [("records", Controller::Records), ("status", Controller::Status)];
+const ALL: [(&str, Controller); 3] =
+    [("records", Controller::Records), ("geojson", Controller::GeoJson), ("status", Controller::Status)];
 
 impl Controller {
     /// The group called `name`.
     pub fn parse(name: &str) -> Option<Controller> {
         ALL.iter().find(|(known, _)| *known == name).map(|(_, controller)| *controller)
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        ALL.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
     }
 
     /// The names of all groups.

@@ -81,15 +81,21 @@ async fn spool(mut body: Incoming, bytes_max: u64) -> Result<Spooled, Error> {
     spool.finish().await
 }
 
-/// Sanitation and validation, if there is any.
+/// JSON in columns, sanitation and validation, if there are any.
 fn cleaning(context: &Context<'_>, table: &str) -> Option<Clean> {
     let rules = Arc::clone(context.record_rules);
-    if rules.sanitation.is_none() && rules.validation.is_none() {
+    let json = context.json.cloned();
+    if rules.sanitation.is_none() && rules.validation.is_none() && json.is_none() {
         return None;
     }
     let snapshot = Arc::clone(&context.snapshot);
-    let table = snapshot.schema.find(table)?;
-    Some(Arc::new(move |record| clean(&rules, Operation::Create, snapshot.schema.table(table), record)))
+    let (name, table) = (table.to_owned(), snapshot.schema.find(table)?);
+    Some(Arc::new(move |record| {
+        if let Some(json) = &json {
+            json.close(&name, std::slice::from_mut(record));
+        }
+        clean(&rules, Operation::Create, snapshot.schema.table(table), record)
+    }))
 }
 
 /// The counts, and what was refused.

@@ -5,6 +5,7 @@ mod clean;
 mod context;
 mod controller;
 mod format;
+mod geojson;
 mod ids;
 mod import;
 mod records;

@@ -9,7 +9,8 @@ use crate::config::policy_options::{
     Authorization, IpAddress, JoinLimits, MultiTenancy, PageLimits, TextSearch,
 };
 use crate::config::record_options::{Sanitation, Validation};
-use crate::middleware::{ajax_only, cors, firewall, rate_limit, xsrf};
+use crate::http::tls;
+use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, xml, xsrf};
 
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -28,6 +29,8 @@ pub struct Options {
     pub cache_time: CacheTime,
     /// Address and port to listen on. The default can be reached from this machine only.
     pub listen: Listen,
+    /// Encrypted connections.
+    pub tls: tls::Options,
     /// Number of worker threads; 0 means one per core.
     pub workers: u16,
     /// Whether input that is not understood is an error that says so. `false` does what php-crud-api does.
@@ -45,14 +48,14 @@ pub struct Options {
     pub foreign_keys: String,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `status`.
+    /// Groups of paths that exist, separated by commas: `records`, `geojson`, `status`.
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
     /// Middlewares that are switched on, separated by commas: `sslRedirect`, `firewall`, `cors`, `ajaxOnly`, `xsrf`,
     /// `apiKeyAuth`, `apiKeyDbAuth`, `dbAuth`, `jwtAuth`, `basicAuth`, `authorization`, `sanitation`, `validation`,
-    /// `ipAddress`, `multiTenancy`, `pageLimits`, `joinLimits`, `textSearch`. Their order does not matter: the order of the
-    /// pipeline is fixed.
+    /// `ipAddress`, `multiTenancy`, `pageLimits`, `joinLimits`, `textSearch`, `json`, `xml`. Their order does not matter: the
+    /// order of the pipeline is fixed.
     pub middlewares: Middlewares,
     /// Which addresses are let in.
     pub firewall: firewall::Options,
@@ -92,6 +95,10 @@ pub struct Options {
     pub validation: Validation,
     /// A search through all text columns.
     pub text_search: TextSearch,
+    /// JSON in text columns.
+    pub json: json::Options,
+    /// Bodies in XML.
+    pub xml: xml::Options,
     /// What is logged.
     pub log: Log,
     /// Bounds of what one caller can ask for.
@@ -176,7 +183,7 @@ macro_rules! setting {
 setting!(Listen, String, "127.0.0.1:8080".to_owned());
 setting!(Strict, bool, true);
 setting!(Tables, String, "all".to_owned());
-setting!(Controllers, String, "records,status".to_owned());
+setting!(Controllers, String, "records,geojson,status".to_owned());
 setting!(Srid, u32, 4326);
 setting!(Middlewares, String, "cors".to_owned());
 setting!(PoolSize, u32, 0);

@@ -1,12 +1,12 @@
 //! compress(): answers for those who accept gzip or zstd (RFC 9110, 12.5.3).
 
-use std::io;
-
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
+use treeql::error::{Code, Error};
+use treeql::mode::Mode;
 
 use crate::http::body::Body;
-use crate::http::coding::{Coded, Coding, Encoder, whole};
+use crate::http::coding::Coding;
 use crate::http::message::Response;
 
 /// Answers of fewer bytes are sent as they are: they fit into one packet.
@@ -24,29 +24,15 @@ pub fn compress(request: &HeaderMap, response: &mut Response) {
         return;
     };
     let body = std::mem::replace(&mut response.body, Body::Whole(Bytes::new()));
-    match coded(coding, body) {
-        Ok(body) => {
-            response.body = body;
+    match body.coded(coding) {
+        Ok(coded) => {
+            response.body = coded;
             response.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
         }
-        Err((error, body)) => {
-            tracing::error!(%error, "an answer could not be compressed");
-            response.body = body;
+        Err(error) => {
+            let sentence = format!("The answer cannot be compressed: {error}");
+            *response = Response::error(&Error::new(Code::Internal, sentence), Mode::Strict);
         }
-    }
-}
-
-fn coded(coding: Coding, body: Body) -> Result<Body, (io::Error, Body)> {
-    match body {
-        Body::Whole(bytes) => match whole(coding, &bytes) {
-            Ok(coded) => Ok(Body::Whole(coded)),
-            Err(error) => Err((error, Body::Whole(bytes))),
-        },
-        Body::Stream(first, rest) => match Encoder::new(coding) {
-            Ok(encoder) => Ok(Body::Coded(Box::new(Coded::new(encoder, first, rest)))),
-            Err(error) => Err((error, Body::Stream(first, rest))),
-        },
-        Body::Coded(coded) => Ok(Body::Coded(coded)),
     }
 }
 

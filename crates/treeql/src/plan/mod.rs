@@ -3,6 +3,7 @@
 mod cache;
 mod columns;
 mod conflict;
+mod features;
 mod filter;
 mod groups;
 mod join;

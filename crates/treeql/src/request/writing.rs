@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::error::Error;
 use crate::mode::Mode;
 use crate::nearest::{nearest, unknown};
-use crate::request::query::{is_parameter, parameters};
+use crate::request::query::{is_parameter, pairs};
 use crate::request::shape::{Conflict, ConflictKey};
 
 /// The names of the parameters.
@@ -32,7 +32,7 @@ impl<'a> Writing<'a> {
             return Ok(writing);
         }
         let (mut on_conflict, mut key): (Option<Cow<'_, str>>, ConflictKey<'a>) = (None, None);
-        for (name, value) in parameters(text) {
+        for (name, value) in pairs(text) {
             match &*name {
                 "onConflict" => on_conflict = Some(value),
                 "conflictKey" => key = Some(value),
