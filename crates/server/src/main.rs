@@ -10,6 +10,7 @@ mod log;
 mod middleware;
 mod pipeline;
 mod serve;
+mod transfer;
 
 use std::process::ExitCode;
 

@@ -49,7 +49,7 @@ const HOUSES: &[House] = &[
             &["api/"],
             &["config/"],
             &["pipeline.rs"],
-            &["serve.rs"],
+            &["serve.rs", "transfer/"],
             &["cli.rs", "cli/"],
             &["main.rs"],
         ],
@@ -71,6 +71,9 @@ const OWNERS: &[Owner] = &[
     Owner { word: "hyper_util", homes: &["server/src/http/"] },
     Owner { word: "tokio_rustls", homes: &["server/src/http/"] },
     Owner { word: "rcgen", homes: &["server/src/http/tls.rs"] },
+    Owner { word: "indicatif", homes: &["server/src/transfer/progress.rs"] },
+    Owner { word: "flate2", homes: &["server/src/http/coding.rs"] },
+    Owner { word: "zstd", homes: &["server/src/http/coding.rs"] },
     Owner { word: "clap", homes: &["server/src/cli.rs", "server/src/cli/"] },
 ];
 

@@ -1,23 +1,18 @@
 //! Intake: bytes to rows ready to be written, some at a time, in bounded memory.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
 use memchr::memchr_iter;
 use treeql::error::{Code, Error};
-use treeql::plan::{Plan, WritePlan};
-use treeql::policy::Policy;
-use treeql::record::prepare_cells;
-use treeql::request::{
-    Cell, Elements, Fields, MEMBERS_MAX, Piece, Record, Request, Values, read_fields, record_of_text,
-};
-use treeql::sql::{Rows, Source};
+use treeql::plan::Plan;
+use treeql::request::{Elements, Fields, MEMBERS_MAX, Piece, read_fields, record_of_text};
 use treeql::value::Value;
 
-use crate::database::Snapshot;
+use crate::exec::recipe::{Recipe, Syntax, in_place, is_about_a_record};
+use crate::exec::shape::{Shape, csv_cells, header, rows};
 use crate::exec::spool::Spooled;
 
 /// Bytes that are read at once.
@@ -26,57 +21,6 @@ const WINDOW: usize = 256 * 1024;
 const CHUNK_BYTES_MAX: usize = 1024 * 1024;
 /// limit: records that are refused in one chunk; then it is handed on.
 const REFUSED_MAX: usize = 1024;
-
-/// How records follow one another in what is imported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Syntax {
-    /// CSV with the names of the columns in the first record.
-    Csv,
-    /// A JSON object in each line.
-    Ndjson,
-    /// A JSON array of objects, or a single one.
-    Json,
-}
-
-/// What is done to a record before its types are looked at.
-pub type Clean = Arc<dyn Fn(&mut Record<'_>) -> Result<(), Error> + Send + Sync>;
-
-/// Everything that is known about an import but its bytes.
-pub struct Recipe {
-    /// The database.
-    pub snapshot: Arc<Snapshot>,
-    /// What the caller may do.
-    pub policy: Arc<Policy>,
-    /// The table, the selected columns, and what becomes of records whose key is taken.
-    pub request: Request<'static>,
-    /// What is known about the caller.
-    pub values: Values<'static>,
-    /// How records are spelled.
-    pub syntax: Syntax,
-    /// Names of fields and the columns they mean.
-    pub names: HashMap<String, String>,
-    /// Sanitation and validation, if there are any.
-    pub clean: Option<Clean>,
-    /// Whether records that are refused are left out, or end it all.
-    pub is_skipping: bool,
-    /// Whether nothing is to stay.
-    pub is_dry_run: bool,
-    /// limit: bytes of one record.
-    pub record_bytes_max: usize,
-    /// limit: how long it may take, because others may wait for it.
-    pub patience: Duration,
-    /// What others may watch.
-    pub progress: Arc<Progress>,
-}
-
-/// How far an import has come.
-#[derive(Debug, Default)]
-pub struct Progress {
-    /// Records that were read.
-    pub records: AtomicU64,
-    /// Bytes of them.
-    pub bytes: AtomicU64,
-}
 
 /// Rows of one shape.
 pub struct Chunk {
@@ -108,13 +52,6 @@ pub struct Intake {
     refused: Vec<(u64, Error)>,
     bytes: usize,
     is_ended: bool,
-}
-
-/// What records with the same members have in common.
-struct Shape {
-    members: Vec<Box<str>>,
-    plan: Arc<Plan>,
-    columns: Vec<Option<usize>>,
 }
 
 impl Intake {
@@ -257,7 +194,7 @@ impl Intake {
     }
 
     /// A record of CSV; the first one has the names.
-    fn csv(&mut self, bytes: std::ops::Range<usize>) -> Result<Option<Chunk>, Error> {
+    fn csv(&mut self, bytes: Range<usize>) -> Result<Option<Chunk>, Error> {
         // What a field says is counted from where its record began.
         let buffer = &self.buffer[bytes.start..];
         let Some(shape) = &self.shape else {
@@ -274,7 +211,7 @@ impl Intake {
     }
 
     /// A record of JSON, whose members may be others than those of the one before.
-    fn json(&mut self, bytes: std::ops::Range<usize>) -> Result<Option<Chunk>, Error> {
+    fn json(&mut self, bytes: Range<usize>) -> Result<Option<Chunk>, Error> {
         let mut full = None;
         let text = std::mem::take(&mut self.buffer);
         let result = self.json_cells(&text[bytes], &mut full);
@@ -332,134 +269,5 @@ impl Intake {
 
     fn in_place(&self, place: u64, error: Error) -> Error {
         in_place(self.recipe.syntax, place, error)
-    }
-}
-
-/// Whether an error is about one record, so that others may be fine.
-pub fn is_about_a_record(error: &Error) -> bool {
-    matches!(
-        error.code,
-        Code::HttpMessageNotReadable
-            | Code::InputValidationFailed
-            | Code::ColumnNotFound
-            | Code::DuplicateKey
-            | Code::DataIntegrityViolation
-            | Code::ValueNotAccepted
-            | Code::TooLarge
-    )
-}
-
-/// The same error, its details saying where the record stands.
-pub fn in_place(syntax: Syntax, place: u64, mut error: Error) -> Error {
-    let what = if syntax == Syntax::Json { "record" } else { "line" };
-    if error.details.is_empty() {
-        error = error.detail("body", "is refused by the database");
-    }
-    for (_, sentence) in &mut error.details {
-        *sentence = format!("{what} {place}: {sentence}").into();
-    }
-    error
-}
-
-/// The statements of a plan for new records.
-pub fn rows(plan: &Plan) -> &Rows {
-    write_plan(plan).rows.as_ref().expect("a create has statements for many rows")
-}
-
-fn write_plan(plan: &Plan) -> &WritePlan {
-    match plan {
-        Plan::Write(write) => write,
-        Plan::List(_) | Plan::Read(_) => unreachable!("a create has a write plan"),
-    }
-}
-
-/// The names of the columns, mapped. Two of the same name are an error: one of them would get lost.
-fn header(fields: &Fields, buffer: &[u8], mapped: &HashMap<String, String>) -> Result<Vec<Box<str>>, Error> {
-    let wrong = |sentence: String| {
-        Error::new(Code::HttpMessageNotReadable, "").detail("body", format!("line 1: {sentence}"))
-    };
-    let mut names: Vec<Box<str>> = Vec::with_capacity(fields.len());
-    for index in 0..fields.len() {
-        let Cell::Text(name) = fields.cell(index, buffer).map_err(wrong)? else {
-            return Err(wrong(format!("field {} has no name; the first line names the columns", index + 1)));
-        };
-        let name = mapped.get(&*name).map_or(&*name, String::as_str);
-        if names.iter().any(|known| **known == *name) {
-            return Err(wrong(format!("two fields are called '{name}'")));
-        }
-        names.push(name.into());
-    }
-    Ok(names)
-}
-
-impl Shape {
-    fn new(recipe: &Recipe, members: Vec<Box<str>>) -> Result<Shape, Error> {
-        let mut request = recipe.request.clone();
-        request.members = members.iter().map(|name| Cow::Owned(name.to_string())).collect();
-        let plan = recipe.snapshot.plan(&request, &recipe.policy)?;
-        let write = write_plan(&plan);
-        let is_unknown = |claim: &u16| recipe.values.claims[usize::from(*claim)].is_none();
-        if write.claims.iter().any(is_unknown) {
-            let sentence = "something that is written into every record of this table is not known about you";
-            return Err(Error::new(Code::OperationForbidden, "").detail("authorization", sentence));
-        }
-        let table = recipe.snapshot.schema.table(write.table);
-        let mut columns = vec![None; members.len()];
-        for (column, param) in rows(&plan).cells() {
-            if let Source::Cell(place) = param.source {
-                columns[usize::from(place)] = table.column(&column.alias);
-            }
-        }
-        Ok(Shape { members, plan, columns })
-    }
-
-    fn prepare<'a>(
-        &self,
-        recipe: &Recipe,
-        cells: impl Iterator<Item = Cell<'a>>,
-        values: &mut Vec<Value>,
-    ) -> Result<(), Error> {
-        let setting = recipe.snapshot.setting;
-        let table = recipe.snapshot.schema.table(write_plan(&self.plan).table);
-        prepare_cells(table, &self.columns, cells, setting.dialect, setting.mode, values)
-    }
-}
-
-fn csv_cells(
-    recipe: &Recipe,
-    shape: &Shape,
-    fields: &Fields,
-    buffer: &[u8],
-    values: &mut Vec<Value>,
-) -> Result<(), Error> {
-    let unreadable = |sentence: String| Error::new(Code::HttpMessageNotReadable, "").detail("body", sentence);
-    let width = shape.members.len();
-    if fields.len() != width {
-        return Err(unreadable(format!("has {} fields, but the first line has {width}", fields.len())));
-    }
-    let mut bad = None;
-    let cell = |index: usize| {
-        fields.cell(index, buffer).unwrap_or_else(|sentence| {
-            bad = bad.take().or(Some(format!("field '{}' {sentence}", shape.members[index])));
-            Cell::Null
-        })
-    };
-    let before = values.len();
-    let result = match &recipe.clean {
-        None => shape.prepare(recipe, (0..width).map(cell), values),
-        Some(clean) => {
-            let cells = (0..width).map(cell);
-            let names = shape.members.iter().map(|name| Cow::Borrowed(&**name));
-            let mut record: Record<'_> = names.zip(cells).collect();
-            clean(&mut record)
-                .and_then(|()| shape.prepare(recipe, record.into_iter().map(|(_, cell)| cell), values))
-        }
-    };
-    match bad {
-        Some(sentence) => {
-            values.truncate(before);
-            Err(unreadable(sentence))
-        }
-        None => result,
     }
 }

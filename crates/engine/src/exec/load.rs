@@ -8,7 +8,9 @@ use treeql::error::{Code, Error};
 use treeql::sql::Args;
 
 use crate::driver::{Change, Connection, Outcome};
-use crate::exec::intake::{Chunk, Intake, Recipe, in_place, is_about_a_record, rows};
+use crate::exec::intake::{Chunk, Intake};
+use crate::exec::recipe::{Recipe, in_place, is_about_a_record};
+use crate::exec::shape::rows;
 use crate::exec::spool::Spooled;
 
 /// limit: refused records that a report names; the others are counted.

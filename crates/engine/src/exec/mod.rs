@@ -5,13 +5,15 @@ mod join;
 mod list;
 mod load;
 mod read;
+mod recipe;
+mod shape;
 mod sinks;
 mod spool;
 mod write;
 
-pub use intake::{Clean, Progress, Recipe, Syntax};
 pub use list::{Answer, list};
 pub use load::{Report, load};
 pub use read::{Found, read};
+pub use recipe::{Clean, Progress, Recipe, Syntax};
 pub use spool::{Spool, Spooled};
 pub use write::{Results, Step, write};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use engine::database::Snapshot;
 use engine::exec::{self, Clean, Progress, Recipe, Report, Spool, Spooled, Syntax};
 use http::header;
 use tokio::sync::Semaphore;
@@ -10,8 +11,9 @@ use treeql::error::{Code, Error};
 use treeql::request::{BodyKind, Operation, Request, Writing};
 
 use crate::api::clean::clean;
-use crate::api::context::Context;
+use crate::api::context::{Context, RecordRules};
 use crate::http::{Incoming, Response};
+use crate::middleware::json::JsonMembers;
 
 /// limit: imports of this process at once; each may fill the directory for temporary files.
 const IMPORTS_MAX: usize = 32;
@@ -51,7 +53,7 @@ pub async fn import(
     let recipe = Recipe {
         snapshot: Arc::clone(&context.snapshot),
         policy: Arc::clone(&context.policy),
-        clean: cleaning(context, &request.table),
+        clean: cleaning(context.record_rules, context.json, &context.snapshot, &request.table),
         values: context.values().into_owned(),
         request: request.into_owned(),
         syntax,
@@ -82,13 +84,17 @@ async fn spool(mut body: Incoming, bytes_max: u64) -> Result<Spooled, Error> {
 }
 
 /// JSON in columns, sanitation and validation, if there are any.
-fn cleaning(context: &Context<'_>, table: &str) -> Option<Clean> {
-    let rules = Arc::clone(context.record_rules);
-    let json = context.json.cloned();
+pub fn cleaning(
+    rules: &Arc<RecordRules>,
+    json: Option<&JsonMembers>,
+    snapshot: &Arc<Snapshot>,
+    table: &str,
+) -> Option<Clean> {
+    let (rules, json) = (Arc::clone(rules), json.cloned());
     if rules.sanitation.is_none() && rules.validation.is_none() && json.is_none() {
         return None;
     }
-    let snapshot = Arc::clone(&context.snapshot);
+    let snapshot = Arc::clone(snapshot);
     let (name, table) = (table.to_owned(), snapshot.schema.find(table)?);
     Some(Arc::new(move |record| {
         if let Some(json) = &json {

@@ -16,4 +16,5 @@ mod status;
 pub use account::{Account, answer as answer_account};
 pub use context::{Context, Limits, RecordRules};
 pub use controller::Controller;
+pub use import::{cleaning, document as import_document};
 pub use route::route;

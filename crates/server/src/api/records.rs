@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use engine::exec::{self, Answer, Step};
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use treeql::encode::{Format, write_error, write_string};
 use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
@@ -68,7 +68,9 @@ pub async fn list_as<'a>(
         Answer::Whole(document) => Response::json(document),
         Answer::Stream(first, rest) => Response::stream(first, rest),
     };
-    response.headers.append(header::VARY, HeaderValue::from_static("Accept"));
+    if is_flat {
+        Response::vary(&mut response.headers, "Accept");
+    }
     Ok(if format == Format::Json { response } else { response.of_type(format.content_type()) })
 }
 

@@ -18,7 +18,7 @@ pub fn compress(request: &HeaderMap, response: &mut Response) {
     if matches!(&response.body, Body::Whole(bytes) if bytes.len() < BYTES_MIN) {
         return;
     }
-    response.headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    Response::vary(&mut response.headers, "Accept-Encoding");
     let accepted = request.get(header::ACCEPT_ENCODING).and_then(|value| accepted(value.to_str().ok()?));
     let Some(coding) = accepted.filter(|_| !response.headers.contains_key(header::CONTENT_ENCODING)) else {
         return;

@@ -234,6 +234,14 @@ impl Dialect {
         }
     }
 
+    /// Whether there is a type for amounts of money, which are shown with their sign.
+    pub fn has_money(self) -> bool {
+        match self {
+            Dialect::Postgres => true,
+            Dialect::Sqlite | Dialect::MySql => false,
+        }
+    }
+
     /// Whether numbers with a fraction are added as doubles, because there is no exact type for them.
     pub fn adds_doubles(self) -> bool {
         match self {

@@ -138,8 +138,13 @@ fn write_on_duplicate(writer: &mut Writer, table: &str, conflict: &OnConflict) {
         conflict.condition.write(writer);
     }
     match (&conflict.update, &conflict.numbered) {
-        // The number that no row has says that there was one: the count of rows cannot tell.
-        (None, _) => writer.text(&format!(" AND LAST_INSERT_ID({}) <> 0", u64::MAX)),
+        // The number that no row has says that there was one: the count of rows cannot tell. What depends on no row
+        // would be evaluated without one, too.
+        (None, _) => {
+            writer.text(&format!(" AND LAST_INSERT_ID({} - 0 * LENGTH(", u64::MAX));
+            own(writer, first);
+            writer.text(")) <> 0");
+        }
         (Some(_), Some(numbered)) => {
             writer.text(" AND LAST_INSERT_ID(");
             own(writer, numbered);
