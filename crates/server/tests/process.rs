@@ -12,6 +12,10 @@ mod configuration;
 mod database;
 #[path = "process/formats.rs"]
 mod formats;
+#[path = "process/health.rs"]
+mod health;
+#[path = "process/sessions.rs"]
+mod sessions;
 #[path = "process/signals.rs"]
 mod signals;
 #[path = "process/start.rs"]

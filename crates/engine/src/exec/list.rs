@@ -56,7 +56,7 @@ pub async fn list(
             }
         }
     }
-    stream(snapshot, plan, values, format).await
+    Box::pin(stream(snapshot, plan, values, format)).await
 }
 
 fn is_bounded(values: &Values<'_>) -> bool {

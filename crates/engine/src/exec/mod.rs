@@ -4,6 +4,7 @@ mod intake;
 mod join;
 mod list;
 mod load;
+mod merge;
 mod read;
 mod recipe;
 mod shape;

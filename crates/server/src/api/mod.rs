@@ -1,11 +1,13 @@
 //! The API: which path and method is answered by what.
 
 mod account;
+mod cache;
 mod clean;
 mod context;
 mod controller;
 mod format;
 mod geojson;
+mod health;
 mod ids;
 mod import;
 mod records;
@@ -16,5 +18,6 @@ mod status;
 pub use account::{Account, answer as answer_account};
 pub use context::{Context, Limits, RecordRules};
 pub use controller::Controller;
+pub use health::Health;
 pub use import::{cleaning, document as import_document};
 pub use route::route;

@@ -107,7 +107,8 @@ pub async fn create(context: &Context<'_>, body: Incoming, table: &str) -> Resul
     context.snapshot.plan(&request, &context.policy)?;
     request.query = query(context, table)?;
     request.conflict = writing.conflict.clone();
-    import(context, body, request, &writing, syntax).await
+    // speed: boxed, so that single records do not carry its size about.
+    Box::pin(import(context, body, request, &writing, syntax)).await
 }
 
 /// `PUT` and `PATCH /records/{table}/{id}`.

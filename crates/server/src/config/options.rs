@@ -18,6 +18,16 @@ use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, xml, xsrf};
 pub struct Options {
     /// The database to serve: a SQLite file (`shop.db`), `mysql://user@host/database` or `postgres://user@host/database`.
     pub database: String,
+    /// The kind of the database, `mysql`, `pgsql` or `sqlite`, if `database` is its name only, as in php-crud-api.
+    pub driver: String,
+    /// With `driver`: the host of the database (default `localhost`), or the SQLite file (default `data.db`).
+    pub address: String,
+    /// With `driver`: the port of the database; 0 for its usual one.
+    pub port: u16,
+    /// With `driver`: the user of the database.
+    pub username: String,
+    /// With `driver`: the password of that user.
+    pub password: String,
     /// The password of the database user, if it is not part of `database`.
     pub database_password: String,
     /// A file that holds the password of the database user, and nothing else.
@@ -27,6 +37,9 @@ pub struct Options {
     pub pool_size: PoolSize,
     /// Seconds after which changes of the schema by others are noticed, at the latest.
     pub cache_time: CacheTime,
+    /// Whether reads of single records that arrive at the same moment are put to a database server as one statement. It
+    /// changes no answer; SQLite has no use for it.
+    pub merge_reads: MergeReads,
     /// Address and port to listen on. The default can be reached from this machine only.
     pub listen: Listen,
     /// Encrypted connections.
@@ -48,7 +61,8 @@ pub struct Options {
     pub foreign_keys: String,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `geojson`, `status`.
+    /// Groups of paths that exist, separated by commas: `records`, `geojson`,
+    /// `status`, `health`, and `cache`, which is off.
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
@@ -144,7 +158,10 @@ pub struct Limits {
     pub join_tables: usize,
     /// Rows of one list; 0 means as many as there are, streamed.
     pub list_rows: i64,
-    /// Seconds that requests in flight have to end after Ctrl-C or SIGTERM.
+    /// Seconds for which it goes on serving after Ctrl-C or SIGTERM, while `/health/ready` says that it is not ready; as
+    /// many as balancers need to notice.
+    pub drain_delay_seconds: u64,
+    /// Seconds that requests in flight have to end after that.
     pub drain_seconds: u64,
 }
 
@@ -159,6 +176,7 @@ impl Default for Limits {
             join_depth: 8,
             join_tables: 32,
             list_rows: 0,
+            drain_delay_seconds: 0,
             drain_seconds: 30,
         }
     }
@@ -183,8 +201,9 @@ macro_rules! setting {
 setting!(Listen, String, "127.0.0.1:8080".to_owned());
 setting!(Strict, bool, true);
 setting!(Tables, String, "all".to_owned());
-setting!(Controllers, String, "records,geojson,status".to_owned());
+setting!(Controllers, String, "records,geojson,status,health".to_owned());
 setting!(Srid, u32, 4326);
 setting!(Middlewares, String, "cors".to_owned());
 setting!(PoolSize, u32, 0);
 setting!(CacheTime, u64, 10);
+setting!(MergeReads, bool, true);

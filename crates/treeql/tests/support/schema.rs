@@ -36,5 +36,6 @@ fn column(name: &str, kind: ColumnType) -> Column {
             kind,
             ColumnType::Decimal | ColumnType::Date | ColumnType::Time | ColumnType::Timestamp
         ),
+        is_uuid: false,
     }
 }
