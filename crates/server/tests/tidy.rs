@@ -50,7 +50,8 @@ const HOUSES: &[House] = &[
             &["config/"],
             &["pipeline.rs"],
             &["serve.rs", "transfer/"],
-            &["cli.rs", "cli/"],
+            &["cli/"],
+            &["cli.rs"],
             &["main.rs"],
         ],
         beside: &[],
@@ -73,7 +74,6 @@ const OWNERS: &[Owner] = &[
     Owner { word: "rcgen", homes: &["server/src/http/tls.rs"] },
     Owner { word: "indicatif", homes: &["server/src/transfer/progress.rs"] },
     Owner { word: "flate2", homes: &["server/src/http/coding.rs"] },
-    Owner { word: "zstd", homes: &["server/src/http/coding.rs"] },
     Owner { word: "clap", homes: &["server/src/cli.rs", "server/src/cli/"] },
 ];
 
