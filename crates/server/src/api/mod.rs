@@ -3,6 +3,7 @@
 mod account;
 mod cache;
 mod clean;
+mod columns;
 mod context;
 mod controller;
 mod format;

@@ -2,7 +2,9 @@
 
 mod args;
 mod condition;
+mod ddl;
 mod dialect;
+mod dialect_ddl;
 mod insert;
 mod select;
 mod statement;
@@ -11,6 +13,7 @@ mod writer;
 
 pub use args::{Args, Bound};
 pub use condition::{ColumnRef, Comparison, Condition, Exists, Qualifier};
+pub use ddl::{Definition, Facts, Reference, SchemaChange, SchemaStep};
 pub use dialect::{CellKind, Dialect};
 pub use insert::{Insert, OnConflict, Rows, insert};
 pub use select::{Junction, KEYS_MAX, Keyed, KeyedStatement, Select, count, junction_alias, keyed, select};
