@@ -198,8 +198,12 @@ impl Intake {
         // What a field says is counted from where its record began.
         let buffer = &self.buffer[bytes.start..];
         let Some(shape) = &self.shape else {
-            let names = header(&self.fields, buffer, &self.recipe.names)?;
-            self.shape = Some(Shape::new(&self.recipe, names)?);
+            let mut names = header(&self.fields, buffer, &self.recipe.names)?;
+            let key = self.recipe.make_key.as_ref().map(|key| &key.column);
+            let key = key.filter(|key| !names.contains(key)).cloned();
+            let is_key_made = key.is_some();
+            names.extend(key);
+            self.shape = Some(Shape::new(&self.recipe, names, is_key_made)?);
             return Ok(None);
         };
         let is_blank = bytes.is_empty() && shape.members.len() > 1;
@@ -231,13 +235,18 @@ impl Intake {
         if record.len() > MEMBERS_MAX {
             return Err(unreadable(format!("has more than {MEMBERS_MAX} members")));
         }
+        let is_key_made = match &self.recipe.make_key {
+            Some(key) => (key.make)(&mut record)?,
+            None => false,
+        };
         let is_same = self.shape.as_ref().is_some_and(|shape| {
-            shape.members.len() == record.len()
+            shape.is_key_made == is_key_made
+                && shape.members.len() == record.len()
                 && shape.members.iter().zip(&record).all(|(known, (name, _))| **known == **name)
         });
         if !is_same {
             let names = record.iter().map(|(name, _)| name.to_string().into()).collect();
-            let shape = Shape::new(&self.recipe, names)?;
+            let shape = Shape::new(&self.recipe, names, is_key_made)?;
             *full = self.take();
             self.shape = Some(shape);
         }

@@ -16,7 +16,7 @@ mod write;
 pub use list::{Answer, list};
 pub use load::{Report, load};
 pub use read::{Found, read};
-pub use recipe::{Clean, Progress, Recipe, Syntax};
+pub use recipe::{Clean, MakeKey, Progress, Recipe, Syntax};
 pub use remodel::remodel;
 pub use spool::{Spool, Spooled};
 pub use write::{Results, Step, write};

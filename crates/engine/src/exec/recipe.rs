@@ -25,6 +25,15 @@ pub enum Syntax {
 /// What is done to a record before its types are looked at.
 pub type Clean = Arc<dyn Fn(&mut Record<'_>) -> Result<(), Error> + Send + Sync>;
 
+/// How records get the keys that the server makes.
+#[derive(Clone)]
+pub struct MakeKey {
+    /// The exposed name of the key.
+    pub column: Box<str>,
+    /// Adds the key to a record that has none; whether it did.
+    pub make: Arc<dyn Fn(&mut Record<'_>) -> Result<bool, Error> + Send + Sync>,
+}
+
 /// Everything that is known about an import but its bytes.
 pub struct Recipe {
     /// The database.
@@ -39,6 +48,8 @@ pub struct Recipe {
     pub syntax: Syntax,
     /// Names of fields and the columns they mean.
     pub names: HashMap<String, String>,
+    /// How keys are made, if the server makes those of the table.
+    pub make_key: Option<MakeKey>,
     /// Sanitation and validation, if there are any.
     pub clean: Option<Clean>,
     /// Whether records that are refused are left out, or end it all.

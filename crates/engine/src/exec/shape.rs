@@ -20,6 +20,8 @@ pub struct Shape {
     /// How they are written.
     pub plan: Arc<Plan>,
     columns: Vec<Option<usize>>,
+    /// Whether the server makes the key, which is the last member.
+    pub is_key_made: bool,
 }
 
 /// The statements of a plan for new records.
@@ -59,8 +61,9 @@ pub fn header(
 
 impl Shape {
     /// Plans records with these members.
-    pub fn new(recipe: &Recipe, members: Vec<Box<str>>) -> Result<Shape, Error> {
+    pub fn new(recipe: &Recipe, members: Vec<Box<str>>, is_key_made: bool) -> Result<Shape, Error> {
         let mut request = recipe.request.clone();
+        request.key_is_made = is_key_made;
         request.members = members.iter().map(|name| Cow::Owned(name.to_string())).collect();
         let plan = recipe.snapshot.plan(&request, &recipe.policy)?;
         let write = write_plan(&plan);
@@ -76,7 +79,7 @@ impl Shape {
                 columns[usize::from(place)] = table.column(&column.alias);
             }
         }
-        Ok(Shape { members, plan, columns })
+        Ok(Shape { members, plan, columns, is_key_made })
     }
 
     /// Appends the values of the cells of one record.
@@ -101,7 +104,7 @@ pub fn csv_cells(
     values: &mut Vec<Value>,
 ) -> Result<(), Error> {
     let unreadable = |sentence: String| Error::new(Code::HttpMessageNotReadable, "").detail("body", sentence);
-    let width = shape.members.len();
+    let width = shape.members.len() - usize::from(shape.is_key_made);
     if fields.len() != width {
         return Err(unreadable(format!("has {} fields, but the first line has {width}", fields.len())));
     }
@@ -113,15 +116,13 @@ pub fn csv_cells(
         })
     };
     let before = values.len();
-    let result = match &recipe.clean {
-        None => shape.prepare(recipe, (0..width).map(cell), values),
-        Some(clean) => {
-            let cells = (0..width).map(cell);
-            let names = shape.members.iter().map(|name| Cow::Borrowed(&**name));
-            let mut record: Record<'_> = names.zip(cells).collect();
-            clean(&mut record)
-                .and_then(|()| shape.prepare(recipe, record.into_iter().map(|(_, cell)| cell), values))
-        }
+    let result = if recipe.clean.is_none() && recipe.make_key.is_none() {
+        shape.prepare(recipe, (0..width).map(cell), values)
+    } else {
+        let names = shape.members.iter().map(|name| Cow::Borrowed(&**name));
+        let mut record: Record<'_> = names.zip((0..width).map(cell)).collect();
+        completed(recipe, &mut record)
+            .and_then(|()| shape.prepare(recipe, record.into_iter().map(|(_, cell)| cell), values))
     };
     match bad {
         Some(sentence) => {
@@ -130,4 +131,12 @@ pub fn csv_cells(
         }
         None => result,
     }
+}
+
+/// The key is made if there is none, then the record is cleaned and checked.
+fn completed(recipe: &Recipe, record: &mut Record<'_>) -> Result<(), Error> {
+    if let Some(key) = &recipe.make_key {
+        (key.make)(record)?;
+    }
+    recipe.clean.as_ref().map_or(Ok(()), |clean| clean(record))
 }

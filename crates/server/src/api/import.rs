@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::database::Snapshot;
-use engine::exec::{self, Clean, Progress, Recipe, Report, Spool, Spooled, Syntax};
+use engine::exec::{self, Clean, MakeKey, Progress, Recipe, Report, Spool, Spooled, Syntax};
 use http::header;
 use tokio::sync::Semaphore;
 use treeql::encode::{Format, write_error};
@@ -12,6 +12,7 @@ use treeql::request::{BodyKind, Operation, Request, Writing};
 
 use crate::api::clean::clean;
 use crate::api::context::{Context, RecordRules};
+use crate::api::made_key::add_key;
 use crate::http::{Incoming, Response};
 use crate::middleware::json::JsonMembers;
 
@@ -53,6 +54,7 @@ pub async fn import(
     let recipe = Recipe {
         snapshot: Arc::clone(&context.snapshot),
         policy: Arc::clone(&context.policy),
+        make_key: making(&context.snapshot, &request.table),
         clean: cleaning(context.record_rules, context.json, &context.snapshot, &request.table),
         values: context.values().into_owned(),
         request: request.into_owned(),
@@ -102,6 +104,16 @@ pub fn cleaning(
         }
         clean(&rules, Operation::Create, snapshot.schema.table(table), record)
     }))
+}
+
+/// How the keys of a table are made, if the server makes them.
+pub fn making(snapshot: &Arc<Snapshot>, table: &str) -> Option<MakeKey> {
+    let snapshot = Arc::clone(snapshot);
+    let id = snapshot.schema.find(table)?;
+    let definition = snapshot.schema.table(id);
+    definition.made_key?;
+    let column = definition.key()?.alias.clone();
+    Some(MakeKey { column, make: Arc::new(move |record| add_key(snapshot.schema.table(id), record)) })
 }
 
 /// The counts, and what was refused.

@@ -14,7 +14,7 @@ use treeql::encode::Format;
 use treeql::policy::Policy;
 use treeql::request::{Conflict, Operation, Query, Request, Values};
 
-use crate::api::{cleaning, import_document};
+use crate::api::{cleaning, import_document, making};
 use crate::config::Config;
 use crate::transfer::progress::Line;
 use crate::transfer::session::{format_of, told, with_database};
@@ -88,6 +88,7 @@ fn recipe(config: &Config, snapshot: &Arc<Snapshot>, options: ImportOptions, syn
     Recipe {
         snapshot: Arc::clone(snapshot),
         policy: Arc::new(Policy::default()),
+        make_key: making(snapshot, &request.table),
         clean: cleaning(&config.record_rules, config.stations.json.as_ref(), snapshot, &request.table),
         request,
         values: Values::default(),

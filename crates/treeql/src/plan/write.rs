@@ -38,7 +38,9 @@ pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
         statement: Some(sql::insert(dialect, &insert, 1, width)),
         key: sent,
         key_is_number: table.key().is_none_or(|key| key.kind.is_integer()),
+        key_is_quoted: table.key().is_some_and(|key| key.quoted),
         returns_key,
+        counts_rows: false,
         claims: forced.into_iter().map(|(_, claim)| claim).collect(),
         taken,
         rows: Some(sql::Rows::new(dialect, insert, width)),
@@ -82,7 +84,10 @@ pub fn change(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
 pub fn delete(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<WritePlan, Error> {
     let table = writable(scope, id)?;
     let condition = by_id(scope, id, request.composite)?;
-    Ok(rows_affected(id, Some(sql::delete(scope.setting.dialect, &table.name, &condition))))
+    // Spider says 0 whatever it deleted; the rows that it answers with are true.
+    let returning = table.key().filter(|_| table.is_sharded);
+    let statement = sql::delete(scope.setting.dialect, &table.name, &condition, returning);
+    Ok(WritePlan { counts_rows: returning.is_some(), ..rows_affected(id, Some(statement)) })
 }
 
 fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan {
@@ -91,7 +96,9 @@ fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan
         statement,
         key: Key::Generated,
         key_is_number: true,
+        key_is_quoted: false,
         returns_key: false,
+        counts_rows: false,
         claims: Vec::new(),
         taken: Taken::Error,
         rows: None,
@@ -142,7 +149,8 @@ fn cells<'a>(
         {
             continue;
         }
-        if !scope.policy.writes_column(table, index) {
+        let is_made = request.key_is_made && table.primary_key == Some(index);
+        if !is_made && !scope.policy.writes_column(table, index) {
             if scope.is_strict() {
                 let sentence = "is read-only for you";
                 return Err(Error::invalid(&table.alias, member, sentence));

@@ -108,6 +108,8 @@ pub struct Request<'a> {
     pub composite: bool,
     /// What becomes of a new record whose key is taken.
     pub conflict: Conflict<'a>,
+    /// Whether the server made the key among the members, so that the caller need not be allowed to write it.
+    pub key_is_made: bool,
     /// The members of the record, in its order, for writes.
     pub members: Vec<Cow<'a, str>>,
 }
@@ -123,6 +125,7 @@ impl<'a> Request<'a> {
             counted: false,
             composite: false,
             conflict: Conflict::Error,
+            key_is_made: false,
             members: Vec::new(),
         }
     }
@@ -137,6 +140,7 @@ impl<'a> Request<'a> {
             counted: self.counted,
             composite: self.composite,
             conflict: self.conflict.into_owned(),
+            key_is_made: self.key_is_made,
             members: self.members.into_iter().map(|name| Cow::Owned(name.into_owned())).collect(),
         }
     }

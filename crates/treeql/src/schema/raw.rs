@@ -18,4 +18,6 @@ pub struct RawTable {
     pub unique_keys: Vec<Vec<usize>>,
     /// Referencing column, referenced table, referenced column (`None`: its primary key).
     pub references: Vec<(String, String, Option<String>)>,
+    /// Whether its rows are on other servers, so that the engine does not tell how many rows it deleted.
+    pub is_sharded: bool,
 }

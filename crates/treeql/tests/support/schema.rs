@@ -12,6 +12,7 @@ pub fn table(name: &str, columns: &[(&str, ColumnType)]) -> RawTable {
         key_columns: vec![0],
         unique_keys: Vec::new(),
         references: Vec::new(),
+        is_sharded: false,
     }
 }
 
@@ -36,6 +37,7 @@ fn column(name: &str, kind: ColumnType) -> Column {
             kind,
             ColumnType::Decimal | ColumnType::Date | ColumnType::Time | ColumnType::Timestamp
         ),
+        quoted: false,
         is_uuid: false,
     }
 }

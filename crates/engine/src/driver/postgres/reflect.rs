@@ -98,6 +98,7 @@ impl Catalog {
                 key_columns: Vec::new(),
                 unique_keys: Vec::new(),
                 references: Vec::new(),
+                is_sharded: false,
             });
             tables.len() - 1
         });
@@ -117,6 +118,7 @@ impl Catalog {
             nullable: !not_null && kind == TableKind::Table,
             generated,
             as_text: found.as_text,
+            quoted: false,
             is_uuid: row.get::<_, &str>(5) == "uuid",
         });
     }

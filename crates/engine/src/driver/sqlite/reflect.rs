@@ -52,6 +52,7 @@ fn add_column(tables: &mut Vec<RawTable>, row: &Row<'_>, kind: TableKind) -> rus
             key_columns: Vec::new(),
             unique_keys: Vec::new(),
             references: Vec::new(),
+            is_sharded: false,
         });
     }
     let table = tables.last_mut().expect("one was just pushed");
@@ -81,6 +82,7 @@ fn add_column(tables: &mut Vec<RawTable>, row: &Row<'_>, kind: TableKind) -> rus
         nullable: !not_null && kind == TableKind::Table,
         generated: hidden != 0,
         as_text: false,
+        quoted: false,
         is_uuid: false,
     });
     Ok(())
