@@ -12,4 +12,6 @@ mod status;
 pub use account::{Account, answer as answer_account};
 pub use context::{Context, Limits, RecordRules};
 pub use controller::Controller;
+pub use ids::Ids;
+pub use records::{Listed, Written, plan_delete, plan_list, plan_read, plan_write};
 pub use route::route;
