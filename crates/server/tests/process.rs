@@ -14,5 +14,7 @@ mod database;
 mod signals;
 #[path = "process/start.rs"]
 mod start;
+#[path = "process/tls.rs"]
+mod tls;
 #[path = "process/writes.rs"]
 mod writes;

@@ -5,11 +5,14 @@
 pub enum Controller {
     /// `/records`.
     Records,
+    /// `/geojson`.
+    GeoJson,
     /// `/status`.
     Status,
 }
 
-const ALL: [(&str, Controller); 2] = [("records", Controller::Records), ("status", Controller::Status)];
+const ALL: [(&str, Controller); 3] =
+    [("records", Controller::Records), ("geojson", Controller::GeoJson), ("status", Controller::Status)];
 
 impl Controller {
     /// The group called `name`.

@@ -3,6 +3,7 @@
 mod account;
 mod context;
 mod controller;
+mod geojson;
 mod ids;
 mod records;
 mod root;
@@ -12,6 +13,7 @@ mod status;
 pub use account::{Account, answer as answer_account};
 pub use context::{Context, Limits, RecordRules};
 pub use controller::Controller;
+pub use geojson::{features, features_of_list};
 pub use ids::Ids;
 pub use records::{Listed, Written, plan_delete, plan_list, plan_read, plan_write};
 pub use route::route;

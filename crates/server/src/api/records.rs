@@ -11,8 +11,8 @@ use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
 use treeql::record::prepare;
 use treeql::request::{
-    BodyKind, Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address,
-    parameter, parse_query,
+    BodyKind, Cell, Features, Operation, Query, Record, RecordBatch, Request, Values, Window,
+    composite_address, parameter, parse_query,
 };
 
 use crate::api::context::Context;
@@ -34,7 +34,16 @@ pub struct Listed<'a> {
 
 /// `GET /records/{table}`.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
-    let listed = plan_list(context, table)?;
+    list_as(context, table, |_values| Ok(None)).await
+}
+
+/// A list; `features` says whether its records are features, and which.
+pub async fn list_as<'a>(
+    context: &'a Context<'_>,
+    table: &str,
+    features: impl FnOnce(&mut Values<'a>) -> Result<Option<Features<'a>>, Error>,
+) -> Result<Response, Error> {
+    let listed = plan_list(context, table, features)?;
     let mut response = match exec::list(&context.snapshot, &listed.plan, listed.values).await? {
         Answer::Whole(document) => Response::json(document),
         Answer::Stream(first, rest) => Response::stream(first, rest),
@@ -46,7 +55,11 @@ pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error>
 }
 
 /// Everything about a list but running it.
-pub fn plan_list<'a>(context: &'a Context<'_>, table: &str) -> Result<Listed<'a>, Error> {
+pub fn plan_list<'a>(
+    context: &'a Context<'_>,
+    table: &str,
+    features: impl FnOnce(&mut Values<'a>) -> Result<Option<Features<'a>>, Error>,
+) -> Result<Listed<'a>, Error> {
     let mut values = context.values();
     let mut parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
         .map_err(|error| table_first(context, Operation::List, table, error))?;
@@ -55,6 +68,8 @@ pub fn plan_list<'a>(context: &'a Context<'_>, table: &str) -> Result<Listed<'a>
     }
     let mut request = Request::new(Operation::List, table);
     request.query = std::mem::take(&mut parsed.query);
+    request.query.features =
+        features(&mut values).map_err(|error| table_first(context, Operation::List, table, error))?;
     let search = context.policy.search.as_deref().and_then(|name| parameter(context.head.query(), name));
     if let Some(text) = search {
         request.query.search = u16::try_from(values.slots.len()).ok();
@@ -75,7 +90,17 @@ pub fn plan_list<'a>(context: &'a Context<'_>, table: &str) -> Result<Listed<'a>
 
 /// `GET /records/{table}/{id}`, or several ids with commas between.
 pub async fn read(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Response, Error> {
-    let (plan, found) = plan_read(context, table, ids)?;
+    read_as(context, table, ids, None).await
+}
+
+/// Records by id, as features if there are any to be.
+pub async fn read_as(
+    context: &Context<'_>,
+    table: &str,
+    ids: Ids<'_>,
+    features: Option<Features<'_>>,
+) -> Result<Response, Error> {
+    let (plan, found) = plan_read(context, table, ids, features)?;
     exec::read(&context.snapshot, &plan, found.values, found.batch).await.map(Response::json)
 }
 
@@ -84,11 +109,13 @@ pub fn plan_read<'a>(
     context: &'a Context<'_>,
     table: &str,
     ids: Ids<'a>,
+    features: Option<Features<'_>>,
 ) -> Result<(Arc<Plan>, Found<'a>), Error> {
     let found = ids.read(context, table)?;
     let mut request = Request::new(Operation::Read, table);
     request.composite = found.composite;
     request.query = query(context, table)?;
+    request.query.features = features;
     Ok((context.snapshot.plan(&request, &context.policy)?, found))
 }
 

@@ -19,6 +19,7 @@ use crate::config::options::Options;
 use crate::config::rules::{record_rules, rules};
 use crate::config::sources::Sources;
 use crate::config::stations::{auth, stations};
+use crate::http::Tls;
 use crate::log;
 use crate::middleware::Stations;
 
@@ -26,6 +27,8 @@ use crate::middleware::Stations;
 pub struct Config {
     /// Where to listen.
     pub listen: SocketAddr,
+    /// How connections are encrypted, if they are.
+    pub tls: Option<Arc<Tls>>,
     /// Number of worker threads.
     pub workers: usize,
     /// The database.
@@ -57,8 +60,10 @@ impl Config {
         let on = Middlewares::parse(&options.middlewares.0).map_err(anyhow::Error::msg)?;
         let default_workers = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let workers = if options.workers == 0 { default_workers() } else { usize::from(options.workers) };
+        let listen = listen(&options.listen.0)?;
         Ok(Config {
-            listen: listen(&options.listen.0)?,
+            listen,
+            tls: Tls::compile(&options.tls, listen.ip()).map_err(anyhow::Error::msg)?.map(Arc::new),
             workers,
             database: database_options(&options, workers)?,
             base_path: base_path(&options.base_path)?,

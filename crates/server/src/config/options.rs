@@ -9,6 +9,7 @@ use crate::config::policy_options::{
     Authorization, IpAddress, JoinLimits, MultiTenancy, PageLimits, TextSearch,
 };
 use crate::config::record_options::{Sanitation, Validation};
+use crate::http::tls;
 use crate::middleware::{ajax_only, cors, firewall, rate_limit, xsrf};
 
 /// All settings.
@@ -28,6 +29,8 @@ pub struct Options {
     pub cache_time: CacheTime,
     /// Address and port to listen on. The default can be reached from this machine only.
     pub listen: Listen,
+    /// Encrypted connections.
+    pub tls: tls::Options,
     /// Number of worker threads; 0 means one per core.
     pub workers: u16,
     /// Whether input that is not understood is an error that says so. `false` does what php-crud-api does.
@@ -48,7 +51,7 @@ pub struct Options {
     pub foreign_keys: String,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `status`.
+    /// Groups of paths that exist, separated by commas: `records`, `geojson`, `status`.
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
@@ -172,7 +175,7 @@ macro_rules! setting {
 setting!(Listen, String, "127.0.0.1:8080".to_owned());
 setting!(Strict, bool, true);
 setting!(Tables, String, "all".to_owned());
-setting!(Controllers, String, "records,status".to_owned());
+setting!(Controllers, String, "records,geojson,status".to_owned());
 setting!(Srid, u32, 4326);
 setting!(Middlewares, String, "cors".to_owned());
 setting!(PoolSize, u32, 0);

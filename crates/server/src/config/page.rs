@@ -13,7 +13,8 @@ Rowcast runs without any configuration: `rowcast serve shop.db` is enough. Every
 ways. What is said in a flag wins over the environment, the environment over the file, the file over the default.
 
 - **A flag.** `--set KEY=VALUE` takes any key, as often as needed. The common ones have a flag of their own: the
-  database is the argument of `rowcast serve`, and there are `--listen`, `--workers`, `--lenient` (`strict = false`),
+  database is the argument of `rowcast serve`, and there are `--listen`, `--tls-cert`, `--tls-key`,
+  `--tls-self-signed`, `--workers`, `--lenient` (`strict = false`),
   `--log-format` and `--log-requests`.
 - **A variable of the environment**, named in the table.
 - **A TOML file**, named by `--config FILE`:

@@ -12,7 +12,9 @@ use treeql::error::Error;
 use treeql::policy::{Policy, Principal};
 use treeql::request::{Operation, decode_path};
 
-use crate::api::{Context, Ids, Listed, Written, plan_delete, plan_list, plan_read, plan_write};
+use crate::api::{
+    Context, Ids, Listed, Written, features, features_of_list, plan_delete, plan_list, plan_read, plan_write,
+};
 use crate::config::Config;
 use crate::explain::explanation::{Explained, Explanation, Limit, Refusal};
 use crate::explain::statements::{Seen, of_list, of_read, of_write};
@@ -41,14 +43,18 @@ pub fn explain(config: &Config, asked: &Asked) -> anyhow::Result<Explanation> {
     let method: Method = asked.method.parse().with_context(|| format!("'{}' is no method", asked.method))?;
     let request = HttpRequest::builder().method(method.clone()).uri(&*asked.target).body(());
     let request = request.with_context(|| format!("'{}' is no path with a query", asked.target))?;
-    let head = Head::new(request.into_parts().0, Rc::from(&*asked.address));
+    let head = Head::new(request.into_parts().0, Rc::from(&*asked.address), false);
     let path = head.path().strip_prefix(&config.base_path).unwrap_or(head.path()).to_owned();
     let segments = decode_path(&path).with_context(|| format!("'{path}' is not UTF-8"))?;
     let segments: Vec<&str> = segments.iter().map(AsRef::as_ref).collect();
-    let ["records", table, rest @ ..] = segments.as_slice() else {
-        bail!("'{path}' is not explained; rules are about /records/TABLE and /records/TABLE/ID");
+    let [controller @ ("records" | "geojson"), table, rest @ ..] = segments.as_slice() else {
+        bail!(
+            "'{path}' is not explained; rules are about /records/TABLE and /geojson/TABLE, and an ID behind them"
+        );
     };
+    let is_map = *controller == "geojson";
     let operation = operation(&method, rest)
+        .filter(|_| !is_map || method == Method::GET)
         .with_context(|| format!("there is no {method} {path}; see docs/protocol.md, section 2.3"))?;
     let raw = path.trim_start_matches('/').split('/').nth(2).unwrap_or_default();
     let ids = rest.first().map(|text| Ids { text, raw });
@@ -63,7 +69,8 @@ pub fn explain(config: &Config, asked: &Asked) -> anyhow::Result<Explanation> {
         base_path: &config.base_path,
         limits: config.limits,
     };
-    let (statements, refusal) = match planned(&context, config, operation, table, ids, &asked.body) {
+    let question = Question { operation, table, ids, is_map, body: &asked.body };
+    let (statements, refusal) = match planned(&context, config, &question) {
         Ok(statements) => (statements, None),
         Err(error) => (Vec::new(), Some(refusal(&error, &snapshot)?)),
     };
@@ -80,8 +87,9 @@ pub fn explain(config: &Config, asked: &Asked) -> anyhow::Result<Explanation> {
 
 fn principal(claims: Option<&str>) -> anyhow::Result<Principal> {
     let Some(text) = claims else { return Ok(Principal::anonymous()) };
-    let claims: Map<String, Json> = serde_json::from_str(text)
-        .with_context(|| format!("--as takes claims as a JSON object, for example '{{\"role\":\"editor\"}}'; not '{text}'"))?;
+    let claims: Map<String, Json> = serde_json::from_str(text).with_context(|| {
+        format!("--as takes claims as a JSON object, for example '{{\"role\":\"editor\"}}'; not '{text}'")
+    })?;
     Ok(Principal::from_claims(&claims))
 }
 
@@ -97,24 +105,31 @@ fn operation(method: &Method, rest: &[&str]) -> Option<Operation> {
     })
 }
 
-/// The functions that answer requests, but for the last step of each.
-fn planned(
-    context: &Context<'_>,
-    config: &Config,
+/// A request as the route understands it.
+struct Question<'a> {
     operation: Operation,
-    table: &str,
-    ids: Option<Ids<'_>>,
-    body: &str,
-) -> Result<Vec<Explained>, Error> {
+    table: &'a str,
+    ids: Option<Ids<'a>>,
+    /// Whether records are asked for as features.
+    is_map: bool,
+    body: &'a str,
+}
+
+/// The functions that answer requests, but for the last step of each.
+fn planned(context: &Context<'_>, config: &Config, question: &Question<'_>) -> Result<Vec<Explained>, Error> {
+    let Question { operation, table, ids, is_map, body } = *question;
     let query = context.head.query();
     let seen = Seen { policy: &context.policy, rules: &config.rules, query, table, mode: context.mode() };
     let written = match (operation, ids) {
         (Operation::List, _) => {
-            let Listed { plan, values, .. } = plan_list(context, table)?;
+            let Listed { plan, values, .. } = plan_list(context, table, |values| {
+                if is_map { features_of_list(context, table, values) } else { Ok(None) }
+            })?;
             return Ok(of_list(&seen, &plan, &values));
         }
         (Operation::Read, Some(ids)) => {
-            let (plan, found) = plan_read(context, table, ids)?;
+            let features = is_map.then(|| features(context, table)).transpose()?;
+            let (plan, found) = plan_read(context, table, ids, features)?;
             return Ok(of_read(&seen, &plan, &found.values));
         }
         (Operation::Delete, Some(ids)) => plan_delete(context, table, ids)?,

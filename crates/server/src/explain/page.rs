@@ -6,10 +6,8 @@ use crate::explain::explanation::{Bound, Explained, Explanation, TableRules};
 
 /// The explanation in sections: tables, limits, statements, and the refusal if there is one.
 pub fn page(explanation: &Explanation) -> String {
-    let mut text = format!(
-        "{}\n  as {}, operation {}\n",
-        explanation.request, explanation.who, explanation.operation
-    );
+    let mut text =
+        format!("{}\n  as {}, operation {}\n", explanation.request, explanation.who, explanation.operation);
     for table in &explanation.tables {
         write_table(&mut text, table);
     }

@@ -138,7 +138,9 @@ impl Run<'_> {
         let is_constant = !template.to_string().contains('{');
         let kind = if is_constant { "constant" } else { "claim" };
         let place = match policy.forced.iter().position(|forced| forced.claim == claim) {
-            Some(index) if policy.forced[index].restricts => format!("multiTenancy.rules, rule {}", index + 1),
+            Some(index) if policy.forced[index].restricts => {
+                format!("multiTenancy.rules, rule {}", index + 1)
+            }
             Some(_) => "ipAddress".to_owned(),
             None => self.rule_of(claim),
         };

@@ -45,7 +45,12 @@ fn named_tables(context: &Context<'_>, schema: &Schema, table: &str) -> Vec<Tabl
         }
     }
     let mut once = Vec::new();
-    found.retain(|id| !once.contains(id) && { once.push(*id); true });
+    found.retain(|id| {
+        !once.contains(id) && {
+            once.push(*id);
+            true
+        }
+    });
     found
 }
 

@@ -18,12 +18,13 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=ut
 pub struct Head {
     parts: Parts,
     peer: Rc<str>,
+    is_tls: bool,
 }
 
 impl Head {
     /// The head of a request that came from the address `peer`.
-    pub fn new(parts: Parts, peer: Rc<str>) -> Head {
-        Head { parts, peer }
+    pub fn new(parts: Parts, peer: Rc<str>, is_tls: bool) -> Head {
+        Head { parts, peer, is_tls }
     }
 
     /// The address that the request came from.
@@ -43,7 +44,7 @@ impl Head {
 
     /// Whether the connection is encrypted.
     pub fn is_tls(&self) -> bool {
-        false
+        self.is_tls
     }
 
     /// Path and query as sent.

@@ -92,7 +92,7 @@ impl Running {
                 }
             }
         }
-        let address = self.said.iter().find_map(|line| line.split_once("http://127.0.0.1:"));
+        let address = self.said.iter().find_map(|line| line.split_once("://127.0.0.1:"));
         let digits: String = address
             .map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect())
             .unwrap_or_default();

@@ -82,7 +82,9 @@ mod tests {
 
     #[test]
     fn names_that_only_begin_so_are_no_secrets() {
-        for name in "pass,key,passport,password_changed_at,secretary,tokens,token_count,bypass,hash,salt,".split(',') {
+        for name in
+            "pass,key,passport,password_changed_at,secretary,tokens,token_count,bypass,hash,salt,".split(',')
+        {
             assert!(!names_secret(name), "{name}");
         }
     }

@@ -7,6 +7,7 @@ use crate::error::{Code, Error};
 use crate::mode::Mode;
 use crate::nearest::{self, nearest, unknown};
 use crate::request::decode::decode;
+use crate::request::features::Features;
 use crate::request::filter::{Filter, Operator, parse_filter, split_comma};
 use crate::request::number::leading_integer;
 use crate::request::values::Values;
@@ -37,6 +38,8 @@ pub struct Query<'a> {
     pub orders: Vec<Cow<'a, str>>,
     /// The slot of the text that is searched for in all text columns.
     pub search: Option<u16>,
+    /// What makes the records features, if that is asked for.
+    pub features: Option<Features<'a>>,
 }
 
 impl Query<'_> {
@@ -62,6 +65,7 @@ impl Query<'_> {
                 .collect(),
             orders: self.orders.into_iter().map(own).collect(),
             search: self.search,
+            features: self.features.map(Features::into_owned),
         }
     }
 }
@@ -78,8 +82,10 @@ pub struct Parsed<'a> {
     pub counted: bool,
     /// The number of the page, if `page` was given.
     pub page: Option<i64>,
-    page_size: Option<i64>,
-    size: Option<i64>,
+    /// The SIZE of `page`.
+    pub page_size: Option<i64>,
+    /// `size`.
+    pub size: Option<i64>,
 }
 
 /// Reads a query string for a request to `table`; the values go to `values`.
@@ -106,13 +112,23 @@ pub fn parse_query<'a>(
     Ok(parsed)
 }
 
-/// The first value of a parameter that the configuration names, such as the text of a search.
+/// The first value of a parameter that is none of this page, such as the text of a search.
 pub fn parameter<'a>(text: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    parameters(text, name).next()
+}
+
+/// All values of such a parameter.
+pub fn parameters<'a>(text: &'a str, name: &str) -> impl Iterator<Item = Cow<'a, str>> {
     let pairs = text.split('&').filter_map(|piece| piece.split_once('='));
     pairs
-        .filter_map(|(key, value)| Some((base_name(decode(key)?), value)))
-        .find(|(key, _)| key == name)
-        .and_then(|(_, value)| decode(value))
+        .filter(move |(key, _)| decode(key).is_some_and(|key| base_name(key) == name))
+        .filter_map(|(_, value)| decode(value))
+}
+
+/// The names of all parameters.
+pub fn parameter_names(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let names = text.split('&').map(|piece| piece.split_once('=').map_or(piece, |(name, _)| name));
+    names.filter_map(decode).map(base_name)
 }
 
 fn not_utf8(table: &str, text: &str) -> Error {
@@ -248,28 +264,6 @@ impl<'a> Parsed<'a> {
     }
 }
 
-impl Parsed<'_> {
-    /// Applies the most rows that a list may have. Asking for more is 1013; the lenient mode sends what is allowed.
-    ///
-    /// Answers whether the bound counts though the caller did not say how many records they want.
-    pub fn bound(&self, max: i64, table: &str, mode: Mode, values: &mut Values<'_>) -> Result<bool, Error> {
-        if values.limit.is_some_and(|limit| limit <= max) {
-            return Ok(false);
-        }
-        if mode.is_strict() {
-            let asked = self.size.map(|_| "size").or(self.page_size.map(|_| "page"));
-            if let Some(name) = asked {
-                let sentence = format!("a list has at most {max} records here; ask for pages, as page=2,{max}");
-                return Err(Error::invalid(table, name, sentence));
-            }
-            // The pages are those that are sent, without a gap between them.
-            values.offset = self.page.map_or(0, |page| page.saturating_sub(1).saturating_mul(max));
-        }
-        values.limit = Some(max);
-        Ok(true)
-    }
-}
-
 /// The name without brackets: `filter[]`, `filter[3]` and `filter` are one parameter (SPEC 2.5).
 fn base_name(name: Cow<'_, str>) -> Cow<'_, str> {
     match name {
@@ -365,25 +359,6 @@ mod tests {
         assert_eq!(window("page=1,5&page=2", Mode::Lenient), Some((Some(5), 5)));
         assert_eq!(leading_integer("12abc"), 12);
         assert_eq!(leading_integer("abc"), 0);
-    }
-
-    #[test]
-    fn more_than_a_list_may_have_is_refused_or_cut() {
-        let bound = |text: &str, mode: Mode| {
-            let mut values = Values::default();
-            let parsed = parse_query(text, "posts", mode, &mut values).ok()?;
-            let is_cut = parsed.bound(10, "posts", mode, &mut values).ok()?;
-            Some((is_cut, values.limit, values.offset))
-        };
-        for text in ["size=11", "page=1,11", "page=2,50&size=20"] {
-            assert_eq!(bound(text, Mode::Strict), None, "{text}");
-            assert!(bound(text, Mode::Lenient).is_some_and(|(_, limit, _)| limit == Some(10)), "{text}");
-        }
-        assert_eq!(bound("size=10", Mode::Strict), Some((false, Some(10), 0)));
-        assert_eq!(bound("page=3,50&size=5", Mode::Strict), Some((false, Some(5), 100)));
-        assert_eq!(bound("", Mode::Strict), Some((true, Some(10), 0)));
-        assert_eq!(bound("page=3", Mode::Strict), Some((true, Some(10), 20)));
-        assert_eq!(bound("size=-1", Mode::Lenient), Some((true, Some(10), 0)));
     }
 
     #[test]
