@@ -10,6 +10,8 @@ mod program;
 mod configuration;
 #[path = "process/database.rs"]
 mod database;
+#[path = "process/policy.rs"]
+mod policy;
 #[path = "process/signals.rs"]
 mod signals;
 #[path = "process/start.rs"]
