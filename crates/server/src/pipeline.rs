@@ -15,6 +15,7 @@ use crate::auth::{Auth, Identity};
 use crate::http::{Answer, Head, Incoming, Response};
 use crate::log;
 use crate::middleware::firewall::client_ip;
+use crate::middleware::xml::Xml;
 use crate::middleware::{Stations, ssl_redirect};
 
 /// The whole state of the server, as a worker sees it.
@@ -58,6 +59,9 @@ impl Pipeline {
         }
         if let Some(cors) = &self.stations.cors {
             cors.finish(head.headers(), &mut response.headers);
+        }
+        if let Some(xml) = self.stations.xml.filter(|_| Xml::is_asked(&head)) {
+            response = xml.answer(response, self.mode());
         }
         if let Some(start) = start {
             log::request(head.method().as_str(), head.path(), response.status.as_u16(), start.elapsed());
@@ -163,7 +167,18 @@ impl Pipeline {
     ) -> Context<'a> {
         let policy = self.rules.policy(principal);
         let (record_rules, base_path) = (&*self.record_rules, &*self.base_path);
-        Context { head, snapshot, policy, principal, address, record_rules, base_path, limits: self.limits }
+        Context {
+            head,
+            snapshot,
+            policy,
+            principal,
+            address,
+            record_rules,
+            json: self.stations.json.as_ref(),
+            is_xml: self.stations.xml.is_some() && Xml::is_asked(head),
+            base_path,
+            limits: self.limits,
+        }
     }
 
     fn error(&self, error: &Error) -> Response {

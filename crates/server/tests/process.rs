@@ -10,6 +10,8 @@ mod program;
 mod configuration;
 #[path = "process/database.rs"]
 mod database;
+#[path = "process/formats.rs"]
+mod formats;
 #[path = "process/policy.rs"]
 mod policy;
 #[path = "process/signals.rs"]

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Map, Value as Json};
 use treeql::error::{Code, Error};
-use treeql::request::{BodyKind, RecordBatch};
+use treeql::request::RecordBatch;
 
 use crate::api::context::Context;
 use crate::auth::db_auth::{Credentials, DbAuth};
@@ -78,8 +78,7 @@ pub async fn answer(
 
 async fn credentials(context: &Context<'_>, body: Incoming, users: &DbAuth) -> Result<Credentials, Error> {
     let bytes = body.read(context.limits.body_bytes).await?;
-    let kind = BodyKind::of(context.head.header(http::header::CONTENT_TYPE).unwrap_or_default());
-    let batch = RecordBatch::parse(&bytes, kind, 1, context.mode())?;
+    let batch = RecordBatch::parse(&bytes, context.body_kind(), 1, context.mode())?;
     Ok(users.credentials(batch.records.first().unwrap_or(&Vec::new())))
 }
 

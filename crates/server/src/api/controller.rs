@@ -20,6 +20,11 @@ impl Controller {
         ALL.iter().find(|(known, _)| *known == name).map(|(_, controller)| *controller)
     }
 
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        ALL.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
+
     /// The names of all groups.
     pub fn names() -> impl Iterator<Item = &'static str> {
         ALL.iter().map(|(name, _)| *name)

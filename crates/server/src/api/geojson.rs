@@ -8,6 +8,7 @@ use treeql::nearest::{nearest, unknown};
 use treeql::request::{Features, Values, parameter_names, parameters};
 
 use crate::api::context::Context;
+use crate::api::controller::Controller;
 use crate::api::ids::Ids;
 use crate::api::records;
 use crate::http::Response;
@@ -17,7 +18,8 @@ const PARAMETERS: [&str; 3] = ["geometry", "bbox", "tile"];
 
 /// `GET /geojson/{table}`: a list as a collection of features.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
-    records::list_as(context, table, |values| features_of_list(context, table, values)).await
+    let answer = records::list_as(context, table, |values| features_of_list(context, table, values)).await?;
+    context.open_json(Controller::GeoJson, table, answer)
 }
 
 /// What makes the records of a list features.
@@ -34,7 +36,8 @@ pub fn features_of_list<'a>(
 /// `GET /geojson/{table}/{id}`: a record as a feature, several as a collection.
 pub async fn read(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Response, Error> {
     let features = features(context, table)?;
-    records::read_as(context, table, ids, Some(features)).await
+    let answer = records::read_as(context, table, ids, Some(features)).await?;
+    context.open_json(Controller::GeoJson, table, answer)
 }
 
 /// What makes records that are read by id features.

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::exec::{self, Answer, Step};
-use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode};
 use treeql::encode::{write_error, write_string};
 use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
 use treeql::record::prepare;
 use treeql::request::{
-    BodyKind, Cell, Features, Operation, Query, Record, RecordBatch, Request, Values, Window,
-    composite_address, parameter, parse_query,
+    Cell, Features, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address,
+    parameter, parse_query,
 };
 
 use crate::api::context::Context;
+use crate::api::controller::Controller;
 use crate::api::ids::{Found, Ids};
 use crate::http::{Body, Incoming, Response};
 
@@ -34,7 +35,8 @@ pub struct Listed<'a> {
 
 /// `GET /records/{table}`.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
-    list_as(context, table, |_values| Ok(None)).await
+    let answer = list_as(context, table, |_values| Ok(None)).await?;
+    context.open_json(Controller::Records, table, answer)
 }
 
 /// A list; `features` says whether its records are features, and which.
@@ -90,7 +92,8 @@ pub fn plan_list<'a>(
 
 /// `GET /records/{table}/{id}`, or several ids with commas between.
 pub async fn read(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Response, Error> {
-    read_as(context, table, ids, None).await
+    let answer = read_as(context, table, ids, None).await?;
+    context.open_json(Controller::Records, table, answer)
 }
 
 /// Records by id, as features if there are any to be.
@@ -194,7 +197,8 @@ pub async fn plan_write<'a>(
     request.composite = found.as_ref().is_some_and(|found| found.composite);
     context.snapshot.plan(&request, &context.policy)?;
     let body = body.read(context.limits.body_bytes).await?;
-    let mut batch = RecordBatch::parse(&body, body_kind(context), context.limits.batch_rows, context.mode())?;
+    let mut batch =
+        RecordBatch::parse(&body, context.body_kind(), context.limits.batch_rows, context.mode())?;
     let values = match (found, ids) {
         (Some(found), Some(ids)) if found.values.id_count() != batch.records.len() => {
             return Err(Error::new(Code::ArgumentCountMismatch, ids.text));
@@ -203,6 +207,9 @@ pub async fn plan_write<'a>(
         (None, _) => context.values(),
     };
     request.query = query(context, table)?;
+    if let Some(json) = context.json.filter(|_| operation != Operation::Increment) {
+        json.close(table, &mut batch.records);
+    }
     clean_and_check(context, operation, table, &mut batch.records)?;
     let mut steps = Vec::with_capacity(batch.records.len());
     for (index, record) in batch.records.iter().enumerate() {
@@ -250,14 +257,6 @@ fn in_record(index: usize, mut error: Error) -> Error {
         *sentence = format!("record {}: {sentence}", index + 1).into();
     }
     error
-}
-
-/// compat: a content type counts for POST only (SPEC 3.1).
-fn body_kind<'a>(context: &'a Context<'_>) -> BodyKind<'a> {
-    if *context.head.method() != Method::POST {
-        return BodyKind::Detected;
-    }
-    BodyKind::of(context.head.header(header::CONTENT_TYPE).unwrap_or_default())
 }
 
 /// Plans one record and converts its members; all but the members is as in `like`.

@@ -10,7 +10,7 @@ use crate::config::policy_options::{
 };
 use crate::config::record_options::{Sanitation, Validation};
 use crate::http::tls;
-use crate::middleware::{ajax_only, cors, firewall, rate_limit, xsrf};
+use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, xml, xsrf};
 
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -57,8 +57,8 @@ pub struct Options {
     pub geometry_srid: Srid,
     /// Middlewares that are switched on, separated by commas: `sslRedirect`, `firewall`, `cors`, `ajaxOnly`, `xsrf`,
     /// `apiKeyAuth`, `apiKeyDbAuth`, `dbAuth`, `jwtAuth`, `basicAuth`, `authorization`, `sanitation`, `validation`,
-    /// `ipAddress`, `multiTenancy`, `pageLimits`, `joinLimits`, `textSearch`. Their order does not matter: the order of the
-    /// pipeline is fixed.
+    /// `ipAddress`, `multiTenancy`, `pageLimits`, `joinLimits`, `textSearch`, `json`, `xml`. Their order does not matter: the
+    /// order of the pipeline is fixed.
     pub middlewares: Middlewares,
     /// Which addresses are let in.
     pub firewall: firewall::Options,
@@ -98,6 +98,10 @@ pub struct Options {
     pub validation: Validation,
     /// A search through all text columns.
     pub text_search: TextSearch,
+    /// JSON in text columns.
+    pub json: json::Options,
+    /// Bodies in XML.
+    pub xml: xml::Options,
     /// What is logged.
     pub log: Log,
     /// Bounds of what one caller can ask for.

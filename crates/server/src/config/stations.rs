@@ -15,7 +15,9 @@ use crate::middleware::Stations;
 use crate::middleware::ajax_only::AjaxOnly;
 use crate::middleware::cors::Cors;
 use crate::middleware::firewall::Firewall;
+use crate::middleware::json::JsonMembers;
 use crate::middleware::rate_limit::RateLimit;
+use crate::middleware::xml::Xml;
 use crate::middleware::xsrf::Xsrf;
 
 /// The stations that are switched on. The error is a sentence that names the setting.
@@ -28,6 +30,8 @@ pub fn stations(options: &Options, on: &Middlewares) -> Result<Stations, String>
         ajax_only: on.when("ajaxOnly", || AjaxOnly::compile(&options.ajax_only))?,
         xsrf: on.when("xsrf", || Xsrf::compile(&options.xsrf))?,
         rate_limit: RateLimit::compile(&options.rate_limit)?,
+        xml: on.when("xml", || Xml::compile(&options.xml))?,
+        json: on.when("json", || JsonMembers::compile(&options.json))?,
     })
 }
 

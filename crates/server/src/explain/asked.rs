@@ -66,6 +66,8 @@ pub fn explain(config: &Config, asked: &Asked) -> anyhow::Result<Explanation> {
         principal: &principal,
         address: &asked.address,
         record_rules: &config.record_rules,
+        json: config.stations.json.as_ref(),
+        is_xml: false,
         base_path: &config.base_path,
         limits: config.limits,
     };

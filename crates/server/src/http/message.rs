@@ -6,7 +6,7 @@ use bytes::Bytes;
 use engine::driver::Chunks;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use treeql::encode::write_error;
+use treeql::encode::{Malformed, Rewriter, write_error};
 use treeql::error::{Code, Error};
 use treeql::mode::Mode;
 
@@ -110,6 +110,21 @@ impl Response {
             response.headers.insert(header::RETRY_AFTER, seconds);
         }
         response
+    }
+
+    /// Whether the body is a JSON document.
+    pub fn is_json(&self) -> bool {
+        self.headers.get(header::CONTENT_TYPE) == Some(&JSON)
+    }
+
+    /// Whether there is no body.
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.body, Body::Whole(bytes) if bytes.is_empty())
+    }
+
+    /// The same answer, its body rewritten.
+    pub fn rewritten(self, rewriter: Rewriter) -> Result<Response, Malformed> {
+        Ok(Response { body: self.body.rewritten(rewriter)?, ..self })
     }
 
     /// JSON with another status.

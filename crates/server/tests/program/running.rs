@@ -99,6 +99,11 @@ impl Running {
         self.port = digits.parse().expect("it says its address");
     }
 
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal by its name: TERM, INT.
     pub fn signal(&self, name: &str) {
         let kill = format!("kill -{name} {}", self.child.id());
