@@ -14,6 +14,8 @@ mod database;
 mod formats;
 #[path = "process/policy.rs"]
 mod policy;
+#[path = "process/sessions.rs"]
+mod sessions;
 #[path = "process/signals.rs"]
 mod signals;
 #[path = "process/start.rs"]

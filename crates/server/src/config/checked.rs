@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use engine::database::{self, Database};
-use engine::driver::{self, Address, Secret};
+use engine::driver::{self, Secret};
 use treeql::mode::Mode;
 use treeql::nearest::nearest;
 use treeql::policy::Rules;
@@ -16,6 +16,7 @@ use crate::api::{Controller, Limits, RecordRules};
 use crate::auth::Auth;
 use crate::config::middlewares::Middlewares;
 use crate::config::options::Options;
+use crate::config::place::address;
 use crate::config::rules::{record_rules, rules};
 use crate::config::sources::Sources;
 use crate::config::stations::{auth, stations};
@@ -96,7 +97,7 @@ fn listen(text: &str) -> anyhow::Result<SocketAddr> {
 }
 
 fn database_options(options: &Options, workers: usize) -> anyhow::Result<database::Options> {
-    let address = Address::parse(&options.database).map_err(anyhow::Error::msg)?;
+    let address = address(options)?;
     let mapping = Mapping::parse(&options.mapping).map_err(|error| anyhow::anyhow!("mapping: {error}"))?;
     let declared =
         Declared::parse(&options.primary_keys, &options.foreign_keys).map_err(anyhow::Error::msg)?;
@@ -127,8 +128,9 @@ fn pool_size(configured: u32, workers: usize) -> anyhow::Result<u32> {
 fn password(options: &Options) -> anyhow::Result<Option<Secret>> {
     let file = &options.database_password_file;
     if file.is_empty() {
-        let given = &options.database_password;
-        return Ok((!given.is_empty()).then(|| Secret(given.clone())));
+        let given = [&options.database_password, &options.password];
+        let given = given.into_iter().find(|text| !text.is_empty()).cloned().unwrap_or_default();
+        return Ok((!given.is_empty()).then_some(Secret(given)));
     }
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("databasePasswordFile: {file} cannot be read"))?;

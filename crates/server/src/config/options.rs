@@ -18,6 +18,16 @@ use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, xml, xsrf};
 pub struct Options {
     /// The database to serve: a SQLite file (`shop.db`), `mysql://user@host/database` or `postgres://user@host/database`.
     pub database: String,
+    /// The kind of the database, `mysql`, `pgsql` or `sqlite`, if `database` is its name only, as in php-crud-api.
+    pub driver: String,
+    /// With `driver`: the host of the database (default `localhost`), or the SQLite file (default `data.db`).
+    pub address: String,
+    /// With `driver`: the port of the database; 0 for its usual one.
+    pub port: u16,
+    /// With `driver`: the user of the database.
+    pub username: String,
+    /// With `driver`: the password of that user.
+    pub password: String,
     /// The password of the database user, if it is not part of `database`.
     pub database_password: String,
     /// A file that holds the password of the database user, and nothing else.

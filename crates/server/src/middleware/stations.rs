@@ -4,6 +4,7 @@ use crate::middleware::ajax_only::AjaxOnly;
 use crate::middleware::cors::Cors;
 use crate::middleware::firewall::Firewall;
 use crate::middleware::json::JsonMembers;
+use crate::middleware::path_rules::PathRules;
 use crate::middleware::rate_limit::RateLimit;
 use crate::middleware::xml::Xml;
 use crate::middleware::xsrf::Xsrf;
@@ -25,6 +26,8 @@ pub struct Stations {
     pub xsrf: Option<Xsrf>,
     /// How often somebody may ask.
     pub rate_limit: Option<RateLimit>,
+    /// Which paths exist for whom.
+    pub paths: Option<PathRules>,
     /// Whether bodies may be XML.
     pub xml: Option<Xml>,
     /// Which text columns hold JSON.
