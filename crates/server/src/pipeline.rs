@@ -10,7 +10,7 @@ use treeql::error::{Code, Error};
 use treeql::mode::Mode;
 use treeql::policy::{Principal, Rules};
 
-use crate::api::{Account, Context, Controller, Limits, RecordRules, answer_account, route};
+use crate::api::{Account, Context, Controller, Health, Limits, RecordRules, answer_account, route};
 use crate::auth::{Auth, Identity};
 use crate::http::{Answer, Head, Incoming, Response};
 use crate::log;
@@ -37,6 +37,8 @@ pub struct Pipeline {
     pub record_rules: Arc<RecordRules>,
     /// Who may do what.
     pub rules: Arc<Rules>,
+    /// What balancers ask for.
+    pub health: Arc<Health>,
     /// Whether each request is logged.
     pub log_requests: bool,
 }
@@ -50,6 +52,13 @@ impl Answer for Rc<Pipeline> {
 impl Pipeline {
     /// Answers a request, whatever happens.
     async fn handle(&self, head: Head, body: Incoming) -> Response {
+        let path = self.path(head.path());
+        if path.starts_with("/health")
+            && self.controllers.contains(&Controller::Health)
+            && let Some(response) = Box::pin(self.health.answer(&head, path, &self.database)).await
+        {
+            return response;
+        }
         let start = self.log_requests.then(Instant::now);
         let mut standing = None;
         let mut response = match self.stations(&head, body, &mut standing).await {
@@ -198,6 +207,7 @@ impl Pipeline {
         let (record_rules, base_path) = (&*self.record_rules, &*self.base_path);
         Context {
             head,
+            database: &self.database,
             snapshot,
             policy,
             principal,

@@ -15,6 +15,7 @@ use tokio::task::LocalSet;
 use treeql::policy::{Secrets, is_secret};
 use treeql::schema::{Schema, Table, TableKind};
 
+use crate::api::Health;
 use crate::config::Config;
 use crate::http::{Tls, bind, check_free, serve_connection, serve_encrypted};
 use crate::log;
@@ -31,12 +32,15 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     let (address, listeners) = listen(&config)?;
     let database = config.open().map_err(anyhow::Error::msg)?;
     let config = Arc::new(config);
+    let health = Arc::new(Health::default());
     let (drain, draining) = watch::channel(false);
     let (ready, readiness) = mpsc::channel();
     let workers: Vec<JoinHandle<()>> = listeners
         .into_iter()
         .enumerate()
-        .map(|(number, listener)| start_worker(number, listener, &config, &database, &draining, &ready))
+        .map(|(number, listener)| {
+            start_worker(number, listener, &config, (&database, &health), &draining, &ready)
+        })
         .collect::<anyhow::Result<_>>()?;
     for _ in &workers {
         readiness.recv_timeout(START_PATIENCE).ok();
@@ -45,6 +49,12 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     let signals = Signals::watch(config.tls.clone().filter(|tls| tls.has_files()))?;
     announce(address, &config, &database.snapshot())?;
     signals.wait()?;
+    health.stop();
+    if !config.drain_delay.is_zero() {
+        // Balancers find out first, and then nobody is turned away.
+        tracing::info!("stopping: not ready any more, still serving for {} s", config.drain_delay.as_secs());
+        std::thread::sleep(config.drain_delay);
+    }
     tracing::info!("stopping: no new connections, {} s for the requests in flight", config.drain.as_secs());
     drain.send(true).ok();
     for worker in workers {
@@ -95,12 +105,12 @@ fn start_worker(
     number: usize,
     listener: TcpListener,
     config: &Arc<Config>,
-    database: &Arc<Database>,
+    (database, health): (&Arc<Database>, &Arc<Health>),
     draining: &watch::Receiver<bool>,
     ready: &mpsc::Sender<()>,
 ) -> anyhow::Result<JoinHandle<()>> {
     let (config, database, draining) = (Arc::clone(config), Arc::clone(database), draining.clone());
-    let ready = ready.clone();
+    let (ready, health) = (ready.clone(), Arc::clone(health));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .on_thread_park(engine::driver::sqlite::end_turn)
@@ -116,6 +126,7 @@ fn start_worker(
             stations: Arc::clone(&config.stations),
             auth: config.auth.clone(),
             record_rules: Arc::clone(&config.record_rules),
+            health,
             log_requests: config.log.requests,
         });
         LocalSet::new().block_on(&runtime, async {

@@ -12,6 +12,8 @@ mod configuration;
 mod database;
 #[path = "process/formats.rs"]
 mod formats;
+#[path = "process/health.rs"]
+mod health;
 #[path = "process/policy.rs"]
 mod policy;
 #[path = "process/sessions.rs"]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::database::Snapshot;
+use engine::database::{Database, Snapshot};
 use http::{Method, header};
 use treeql::error::{Code, Error};
 use treeql::mode::Mode;
@@ -38,6 +38,8 @@ pub struct RecordRules {
 pub struct Context<'a> {
     /// The request without its body.
     pub head: &'a Head,
+    /// The database, whatever its schema is.
+    pub database: &'a Arc<Database>,
     /// The database at this moment.
     pub snapshot: Arc<Snapshot>,
     /// What the caller may see and do.

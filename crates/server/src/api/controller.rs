@@ -7,12 +7,21 @@ pub enum Controller {
     Records,
     /// `/geojson`.
     GeoJson,
+    /// `/cache`.
+    Cache,
     /// `/status`.
     Status,
+    /// `/health`.
+    Health,
 }
 
-const ALL: [(&str, Controller); 3] =
-    [("records", Controller::Records), ("geojson", Controller::GeoJson), ("status", Controller::Status)];
+const ALL: [(&str, Controller); 5] = [
+    ("records", Controller::Records),
+    ("geojson", Controller::GeoJson),
+    ("cache", Controller::Cache),
+    ("status", Controller::Status),
+    ("health", Controller::Health),
+];
 
 impl Controller {
     /// The group called `name`.

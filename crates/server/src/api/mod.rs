@@ -1,9 +1,11 @@
 //! The API: which path and method is answered by what.
 
 mod account;
+mod cache;
 mod context;
 mod controller;
 mod geojson;
+mod health;
 mod ids;
 mod records;
 mod root;
@@ -13,7 +15,11 @@ mod status;
 pub use account::{Account, answer as answer_account};
 pub use context::{Context, Limits, RecordRules};
 pub use controller::Controller;
+<<<<<<< HEAD
 pub use geojson::{features, features_of_list};
 pub use ids::Ids;
 pub use records::{Listed, Written, plan_delete, plan_list, plan_read, plan_write};
+=======
+pub use health::Health;
+>>>>>>> main
 pub use route::route;

@@ -50,6 +50,8 @@ pub struct Config {
     pub record_rules: Arc<RecordRules>,
     /// What is logged.
     pub log: log::Options,
+    /// How long it goes on serving when it is told to end.
+    pub drain_delay: Duration,
     /// How long requests in flight have to end.
     pub drain: Duration,
 }
@@ -80,6 +82,7 @@ impl Config {
             rules: Arc::new(rules(&options, &on).map_err(anyhow::Error::msg)?),
             log: log::Options::parse(&options.log.format, &options.log.level, options.log.requests)
                 .map_err(anyhow::Error::msg)?,
+            drain_delay: Duration::from_secs(options.limits.drain_delay_seconds),
             drain: Duration::from_secs(options.limits.drain_seconds),
         })
     }

@@ -61,7 +61,8 @@ pub struct Options {
     pub foreign_keys: String,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `geojson`, `status`.
+    /// Groups of paths that exist, separated by commas: `records`, `geojson`,
+    /// `status`, `health`, and `cache`, which is off.
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
@@ -152,7 +153,10 @@ pub struct Limits {
     pub join_tables: usize,
     /// Rows of one list; 0 means as many as there are, streamed.
     pub list_rows: i64,
-    /// Seconds that requests in flight have to end after Ctrl-C or SIGTERM.
+    /// Seconds for which it goes on serving after Ctrl-C or SIGTERM, while `/health/ready` says that it is not ready; as
+    /// many as balancers need to notice.
+    pub drain_delay_seconds: u64,
+    /// Seconds that requests in flight have to end after that.
     pub drain_seconds: u64,
 }
 
@@ -165,6 +169,7 @@ impl Default for Limits {
             join_depth: 8,
             join_tables: 32,
             list_rows: 0,
+            drain_delay_seconds: 0,
             drain_seconds: 30,
         }
     }
@@ -189,7 +194,7 @@ macro_rules! setting {
 setting!(Listen, String, "127.0.0.1:8080".to_owned());
 setting!(Strict, bool, true);
 setting!(Tables, String, "all".to_owned());
-setting!(Controllers, String, "records,geojson,status".to_owned());
+setting!(Controllers, String, "records,geojson,status,health".to_owned());
 setting!(Srid, u32, 4326);
 setting!(Middlewares, String, "cors".to_owned());
 setting!(PoolSize, u32, 0);
