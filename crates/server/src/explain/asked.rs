@@ -61,6 +61,7 @@ pub fn explain(config: &Config, asked: &Asked) -> anyhow::Result<Explanation> {
     let policy = config.rules.policy(&principal);
     let context = Context {
         head: &head,
+        database: &database,
         snapshot: Arc::clone(&snapshot),
         policy: Arc::clone(&policy),
         principal: &principal,
