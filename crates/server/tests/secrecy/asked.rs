@@ -138,5 +138,5 @@ pub fn request(choices: &[u8]) -> Request {
             (format!("GET /{controller}/{table}{id}?{query}"), String::new())
         }
     };
-    Request { line: format!("{line}"), headers: Vec::new(), body }
+    Request { line, headers: Vec::new(), body }
 }

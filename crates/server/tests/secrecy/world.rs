@@ -207,8 +207,8 @@ impl World {
                 // Keys stay where rows are hidden as a whole: whoever may write could meet them.
                 ("id", _) if is_other && rule.hides_columns & 1 != 0 => (200 - place).to_string(),
                 ("id", _) => (place + 1).to_string(),
-                ("post_id", _) if shape.key != "" && is_other => (300 - place).to_string(),
-                ("post_id", _) if shape.key != "" => (place / 2 + 1).to_string(),
+                ("post_id", _) if !shape.key.is_empty() && is_other => (300 - place).to_string(),
+                ("post_id", _) if !shape.key.is_empty() => (place / 2 + 1).to_string(),
                 ("lang", _) if is_other => {
                     format!("'{}'", char::from(b'z' - u8::try_from(place % 20).unwrap()))
                 }
