@@ -64,13 +64,15 @@ impl Who {
 pub struct Operations(u8);
 
 impl Operations {
-    const ALL: [Operation; 6] = [
+    const ALL: [Operation; 8] = [
         Operation::List,
         Operation::Read,
         Operation::Create,
         Operation::Update,
         Operation::Increment,
         Operation::Delete,
+        Operation::Reflect,
+        Operation::Remodel,
     ];
 
     /// Reads `all`, `none`, or names separated by commas.
@@ -109,6 +111,8 @@ impl Operations {
             Operation::Update => 8,
             Operation::Increment => 16,
             Operation::Delete => 32,
+            Operation::Reflect => 64,
+            Operation::Remodel => 128,
         }
     }
 }
@@ -135,9 +139,13 @@ impl Names {
 
     /// Whether they name a column: by its name, or as `table.column`.
     pub fn has_column(&self, table: &Table, column: usize) -> bool {
-        let alias = &*table.columns[column].alias;
+        self.has_alias(&table.alias, &table.columns[column].alias)
+    }
+
+    /// The same by the exposed names of table and column.
+    fn has_alias(&self, table: &str, alias: &str) -> bool {
         self.iter().any(|name| match name.split_once('.') {
-            Some((of, column)) => (of == "*" || of == &*table.alias) && (column == "*" || column == alias),
+            Some((of, column)) => (of == "*" || of == table) && (column == "*" || column == alias),
             None => name == "*" || name == alias,
         })
     }
@@ -213,5 +221,15 @@ impl Rule {
     /// Whether a column cannot be written.
     pub fn keeps(&self, table: &Table, column: usize) -> bool {
         self.read_only.has_column(table, column)
+    }
+
+    /// Whether the rule hides a column of this exposed name or keeps it from being written.
+    pub fn covers(&self, table: &str, alias: &str) -> bool {
+        self.hide.has_alias(table, alias) || self.read_only.has_alias(table, alias)
+    }
+
+    /// Whether the condition of the rows asks for a column of this exposed name.
+    pub fn asks_for(&self, alias: &str) -> bool {
+        self.filters.iter().any(|filter| *filter.column == *alias)
     }
 }
