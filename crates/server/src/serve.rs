@@ -300,7 +300,7 @@ fn secret_lines(schema: &Schema, secrets: &Secrets) -> Vec<String> {
             "hidden     {named}{more}: they look like passwords or keys; publishSecrets publishes them"
         ));
     }
-    for name in secrets.names() {
+    for name in secrets.names().iter() {
         let one = Secrets::parse(name);
         if !columns().any(|(table, column)| is_secret(&table.columns[column]) && !one.hide(table, column)) {
             lines.push(format!("note       publishSecrets names '{name}', which hides nothing anyway"));

@@ -158,6 +158,7 @@ impl Policy {
         let is_named = |name: &str| {
             let rules = self.rules.iter().flatten();
             rules.clone().any(|(rule, _)| qualified(&rule.hide, name) || qualified(&rule.read_only, name))
+                || qualified(self.secrets.names(), name)
         };
         deciding(&table.alias) == deciding(alias)
             && !self.filters_reach(table, None)

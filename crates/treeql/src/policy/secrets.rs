@@ -47,8 +47,8 @@ impl Secrets {
     }
 
     /// The names that publish something, for checks against a schema.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.published.iter()
+    pub fn names(&self) -> &Names {
+        &self.published
     }
 }
 

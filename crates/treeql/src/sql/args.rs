@@ -141,8 +141,31 @@ fn pattern(text: &str, wrap: Wrap) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::sql::args::pattern;
-    use crate::sql::statement::Wrap;
+    use std::borrow::Cow;
+    use std::sync::Arc;
+
+    use crate::mode::Mode;
+    use crate::request::Values;
+    use crate::schema::ColumnType;
+    use crate::sql::args::{Args, pattern};
+    use crate::sql::statement::{About, Param, Source, Wrap};
+    use crate::value::ValueRef;
+
+    #[test]
+    fn a_claim_that_is_no_value_of_its_column_equals_nothing() {
+        let about = About { table: "notes".into(), column: "team_id".into(), kind: ColumnType::Integer };
+        let param = Param::of(Source::Claim(0), Arc::new(about));
+        for mode in [Mode::Strict, Mode::Lenient] {
+            let is_bound = |claim: Option<&str>, value: ValueRef<'_>| {
+                let values = Values { claims: vec![claim.map(Cow::Borrowed)], ..Values::default() };
+                Args::of(&values, mode).get(&param).is_ok_and(|bound| bound.as_ref() == value)
+            };
+            assert!(is_bound(Some("7"), ValueRef::Int(7)));
+            for other in [None, Some("7 or so"), Some("7e0"), Some(""), Some("0x7"), Some("7\0")] {
+                assert!(is_bound(other, ValueRef::Null), "{other:?}");
+            }
+        }
+    }
 
     #[test]
     fn wildcards_of_the_value_are_literal() {
