@@ -49,7 +49,7 @@ const HOUSES: &[House] = &[
             &["api/"],
             &["config/"],
             &["pipeline.rs"],
-            &["serve.rs", "transfer/"],
+            &["serve.rs", "explain/", "transfer/"],
             &["cli/"],
             &["cli.rs"],
             &["main.rs"],

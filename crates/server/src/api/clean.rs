@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use treeql::error::{Code, Error};
+use treeql::policy::Policy;
 use treeql::request::{Operation, Record};
 use treeql::schema::Table;
 
@@ -11,6 +12,7 @@ use crate::api::context::RecordRules;
 /// Sanitation, then validation of one record. What is refused is 1013.
 pub fn clean(
     rules: &RecordRules,
+    policy: &Policy,
     operation: Operation,
     table: &Table,
     record: &mut Record<'_>,
@@ -23,7 +25,7 @@ pub fn clean(
     let Some(validation) = rules.validation.as_ref().filter(|validation| !validation.rules.is_empty()) else {
         return Ok(());
     };
-    let details = validation.validate(operation, table, record);
+    let details = validation.validate(operation, table, |column| policy.shows_column(table, column), record);
     if details.is_empty() {
         return Ok(());
     }

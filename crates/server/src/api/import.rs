@@ -8,6 +8,7 @@ use http::header;
 use tokio::sync::Semaphore;
 use treeql::encode::{Format, write_error};
 use treeql::error::{Code, Error};
+use treeql::policy::Policy;
 use treeql::request::{BodyKind, Operation, Request, Writing};
 
 use crate::api::clean::clean;
@@ -55,7 +56,13 @@ pub async fn import(
         snapshot: Arc::clone(&context.snapshot),
         policy: Arc::clone(&context.policy),
         make_key: making(&context.snapshot, &request.table),
-        clean: cleaning(context.record_rules, context.json, &context.snapshot, &request.table),
+        clean: cleaning(
+            context.record_rules,
+            context.json,
+            &context.snapshot,
+            &context.policy,
+            &request.table,
+        ),
         values: context.values().into_owned(),
         request: request.into_owned(),
         syntax,
@@ -90,19 +97,20 @@ pub fn cleaning(
     rules: &Arc<RecordRules>,
     json: Option<&JsonMembers>,
     snapshot: &Arc<Snapshot>,
+    policy: &Arc<Policy>,
     table: &str,
 ) -> Option<Clean> {
     let (rules, json) = (Arc::clone(rules), json.cloned());
     if rules.sanitation.is_none() && rules.validation.is_none() && json.is_none() {
         return None;
     }
-    let snapshot = Arc::clone(snapshot);
+    let (snapshot, policy) = (Arc::clone(snapshot), Arc::clone(policy));
     let (name, table) = (table.to_owned(), snapshot.schema.find(table)?);
     Some(Arc::new(move |record| {
         if let Some(json) = &json {
             json.close(&name, std::slice::from_mut(record));
         }
-        clean(&rules, Operation::Create, snapshot.schema.table(table), record)
+        clean(&rules, &policy, Operation::Create, snapshot.schema.table(table), record)
     }))
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use treeql::encode::Format;
 use treeql::error::{Code, Error};
 use treeql::plan::Plan;
-use treeql::policy::Policy;
+use treeql::policy::{Policy, Secrets};
 use treeql::record::prepare;
 use treeql::request::{Cell, Filter, Operation, Operator, Record, Request, Values, Window};
 
@@ -17,7 +17,7 @@ use treeql::request::{Cell, Filter, Operation, Operator, Record, Request, Values
 const OPEN_POLICY: u32 = u32::MAX;
 
 fn open_policy() -> Policy {
-    Policy { id: OPEN_POLICY, ..Policy::default() }
+    Policy { id: OPEN_POLICY, secrets: Secrets::published(), ..Policy::default() }
 }
 
 /// The first record of `table`, in key order, whose `column` is `value`.

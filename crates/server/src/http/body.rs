@@ -170,18 +170,33 @@ fn frame(next: Option<Result<Bytes, Error>>) -> Option<Result<Frame<Bytes>, Erro
 }
 
 /// The body of a request, not read yet.
-pub struct Incoming(hyper::body::Incoming);
+pub struct Incoming(Arriving);
+
+enum Arriving {
+    Wire(hyper::body::Incoming),
+    Whole(Bytes),
+}
 
 impl Incoming {
     /// A body as the connection delivers it.
     pub fn new(body: hyper::body::Incoming) -> Incoming {
-        Incoming(body)
+        Incoming(Arriving::Wire(body))
+    }
+
+    /// A body that is here already.
+    pub fn whole(bytes: Bytes) -> Incoming {
+        Incoming(Arriving::Whole(bytes))
     }
 
     /// The next bytes of it; `None` at the end. A body that is cut off or too slow is 1008 (422).
     pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        let body = match &mut self.0 {
+            Arriving::Wire(body) => body,
+            Arriving::Whole(bytes) if bytes.is_empty() => return Ok(None),
+            Arriving::Whole(bytes) => return Ok(Some(std::mem::take(bytes))),
+        };
         loop {
-            match tokio::time::timeout(BODY_PATIENCE, self.0.frame()).await {
+            match tokio::time::timeout(BODY_PATIENCE, body.frame()).await {
                 Ok(None) => return Ok(None),
                 Ok(Some(Ok(frame))) => match frame.into_data() {
                     Ok(bytes) => return Ok(Some(bytes)),
@@ -200,10 +215,15 @@ impl Incoming {
         let too_large = || {
             Error::new(Code::TooLarge, format!("the body has more than {bytes_max} bytes (limits.bodyBytes)"))
         };
-        if self.0.size_hint().lower() > bytes_max {
+        let body = match self.0 {
+            Arriving::Wire(body) => body,
+            Arriving::Whole(bytes) if bytes.len() as u64 > bytes_max => return Err(too_large()),
+            Arriving::Whole(bytes) => return Ok(bytes),
+        };
+        if body.size_hint().lower() > bytes_max {
             return Err(too_large());
         }
-        let limited = Limited::new(self.0, usize::try_from(bytes_max).unwrap_or(usize::MAX));
+        let limited = Limited::new(body, usize::try_from(bytes_max).unwrap_or(usize::MAX));
         match tokio::time::timeout(BODY_PATIENCE, limited.collect()).await {
             Ok(Ok(body)) => Ok(body.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),

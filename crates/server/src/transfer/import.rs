@@ -85,11 +85,18 @@ fn recipe(config: &Config, snapshot: &Arc<Snapshot>, options: ImportOptions, syn
         ..Query::default()
     };
     request.conflict = options.conflict;
+    let policy = Arc::new(Policy::default());
     Recipe {
         snapshot: Arc::clone(snapshot),
-        policy: Arc::new(Policy::default()),
+        policy: Arc::clone(&policy),
         make_key: making(snapshot, &request.table),
-        clean: cleaning(&config.record_rules, config.stations.json.as_ref(), snapshot, &request.table),
+        clean: cleaning(
+            &config.record_rules,
+            config.stations.json.as_ref(),
+            snapshot,
+            &policy,
+            &request.table,
+        ),
         request,
         values: Values::default(),
         syntax,

@@ -1,7 +1,9 @@
 //! What is asked: a shape without values, and the values beside it.
 
 mod address;
+mod base64;
 mod body;
+mod bound;
 mod csv;
 mod decode;
 mod elements;
@@ -20,6 +22,7 @@ mod writing;
 mod xml;
 
 pub use address::{composite_address, composite_ids};
+pub use base64::{decode_base64, standard_base64};
 pub use body::{BodyKind, cell_of_json, record_of_text};
 pub use csv::{Fields, read_fields};
 pub use decode::{decode, decode_path};
