@@ -4,6 +4,7 @@ mod address;
 mod chunks;
 mod connection;
 mod dispatch;
+pub mod measure;
 mod mysql;
 mod options;
 mod pool;

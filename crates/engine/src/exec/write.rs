@@ -10,6 +10,7 @@ use treeql::sql::Args;
 use treeql::value::Value;
 
 use crate::database::Snapshot;
+use crate::driver::measure::Clock;
 use crate::driver::{Change, Connection, Outcome, Stopped};
 use crate::exec::sinks::First;
 
@@ -62,10 +63,14 @@ impl Work {
         let args = Args { id: index, cells: &step.cells, ..Args::of(&self.values, self.mode) };
         if plan.returns_key {
             let mut first = First { is_number: plan.key_is_number, ..First::default() };
+            let clock = Clock::start();
             connection.query(statement, args, &mut first).await.map_err(failed)?;
+            clock.stop();
             return Ok(first.json.unwrap_or_else(|| b"null".to_vec()));
         }
+        let clock = Clock::start();
         let done = connection.execute(statement, args).await?;
+        clock.stop();
         if !step.is_create {
             return Ok(done.rows.to_string().into_bytes());
         }
