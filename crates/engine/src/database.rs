@@ -31,6 +31,8 @@ pub struct Options {
     pub mode: Mode,
     /// The reference system of shapes that callers send (EPSG number).
     pub srid: u32,
+    /// Whether reads of single records that arrive together become one statement, on servers.
+    pub merges_reads: bool,
 }
 
 /// Everything about a database at one moment. Requests under way keep theirs when a new one is made.
@@ -218,6 +220,8 @@ fn open(options: &Options) -> Result<Driver, String> {
 
 fn snapshot(driver: Driver, options: &Options) -> Result<Snapshot, Error> {
     let schema = driver.reflect(&options.publication)?;
-    let setting = Setting { dialect: driver.dialect(), mode: options.mode, srid: options.srid };
+    let dialect = driver.dialect();
+    let merges_reads = options.merges_reads && dialect.is_remote();
+    let setting = Setting { dialect, mode: options.mode, srid: options.srid, merges_reads };
     Ok(Snapshot { driver, schema, setting, plans: PlanCache::default() })
 }

@@ -117,7 +117,7 @@ impl<'a> Snapshot<'a> {
 
     fn plan(&self, dialect: Dialect) -> Result<Planned, Error> {
         let schema = Schema::build(tables(), &publication(dialect)).unwrap();
-        let setting = Setting { dialect, mode: self.mode, srid: 4326 };
+        let setting = Setting { dialect, mode: self.mode, srid: 4326, merges_reads: false };
         let segments = decode_path(self.path).unwrap();
         let segments: Vec<&str> = segments.iter().map(Cow::as_ref).collect();
         let mut values = Values::default();

@@ -2,6 +2,7 @@
 
 mod join;
 mod list;
+mod merge;
 mod read;
 mod sinks;
 mod write;

@@ -31,23 +31,27 @@ pub async fn route(
         (&Method::GET, []) => root::overview(context, controllers),
         (_, ["records", rest @ ..]) if has(Controller::Records) => match (&method, rest) {
             (&Method::GET, [table]) => records::list(context, table).await,
-            (&Method::POST, [table]) => records::create(context, body, table).await,
+            (&Method::POST, [table]) => Box::pin(records::create(context, body, table)).await,
             (&Method::GET, [table, text]) => records::read(context, table, ids(text)).await,
             (&Method::PUT, [table, text]) => {
-                records::change(context, body, Operation::Update, table, ids(text)).await
+                Box::pin(records::change(context, body, Operation::Update, table, ids(text))).await
             }
             (&Method::PATCH, [table, text]) => {
-                records::change(context, body, Operation::Increment, table, ids(text)).await
+                Box::pin(records::change(context, body, Operation::Increment, table, ids(text))).await
             }
-            (&Method::DELETE, [table, text]) => records::delete(context, table, ids(text)).await,
+            (&Method::DELETE, [table, text]) => Box::pin(records::delete(context, table, ids(text))).await,
             _ => Err(not_found()),
         },
-        (&Method::GET, ["geojson", table]) if has(Controller::GeoJson) => geojson::list(context, table).await,
-        (&Method::GET, ["geojson", table, text]) if has(Controller::GeoJson) => {
-            geojson::read(context, table, ids(text)).await
+        (&Method::GET, ["geojson", table]) if has(Controller::GeoJson) => {
+            Box::pin(geojson::list(context, table)).await
         }
-        (&Method::GET, ["cache", "clear"]) if has(Controller::Cache) => cache::clear(context).await,
-        (&Method::GET, ["status", "ping"]) if has(Controller::Status) => status::ping(context).await,
+        (&Method::GET, ["geojson", table, text]) if has(Controller::GeoJson) => {
+            Box::pin(geojson::read(context, table, ids(text))).await
+        }
+        (&Method::GET, ["status", "ping"]) if has(Controller::Status) => {
+            Box::pin(status::ping(context)).await
+        }
+        (&Method::GET, ["cache", "clear"]) if has(Controller::Cache) => Box::pin(cache::clear(context)).await,
         _ => Err(not_found()),
     }
 }

@@ -143,6 +143,7 @@ fn database_options(options: &Options, workers: usize) -> anyhow::Result<databas
         publication: Publication { mapping, tables, declared, first_of_composite_key: false },
         mode: if options.strict.0 { Mode::Strict } else { Mode::Lenient },
         srid: options.geometry_srid.0,
+        merges_reads: options.merge_reads.0,
     })
 }
 

@@ -37,6 +37,9 @@ pub struct Options {
     pub pool_size: PoolSize,
     /// Seconds after which changes of the schema by others are noticed, at the latest.
     pub cache_time: CacheTime,
+    /// Whether reads of single records that arrive at the same moment are put to a database server as one statement. It
+    /// changes no answer; SQLite has no use for it.
+    pub merge_reads: MergeReads,
     /// Address and port to listen on. The default can be reached from this machine only.
     pub listen: Listen,
     /// Encrypted connections.
@@ -198,3 +201,4 @@ setting!(Srid, u32, 4326);
 setting!(Middlewares, String, "cors".to_owned());
 setting!(PoolSize, u32, 0);
 setting!(CacheTime, u64, 10);
+setting!(MergeReads, bool, true);

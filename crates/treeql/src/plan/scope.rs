@@ -17,6 +17,8 @@ pub struct Setting {
     pub mode: Mode,
     /// The reference system of shapes that callers send (EPSG number).
     pub srid: u32,
+    /// Whether reads of single records that arrive together may become one statement.
+    pub merges_reads: bool,
 }
 
 /// Everything that names are looked up in.

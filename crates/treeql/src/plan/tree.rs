@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::encode::{
     FeatureLayout, GeometryError, write_feature, write_joined_feature, write_record, write_row,
 };
+use crate::plan::merged::MergedPlan;
 use crate::row::{Layout, RowSet};
 use crate::schema::TableId;
 use crate::sql::{KeyedStatement, Statement};
@@ -63,6 +64,8 @@ pub struct SelectPlan {
     pub feature: Option<FeatureLayout>,
     /// What is joined to them, one query each.
     pub joins: Vec<JoinPlan>,
+    /// How several requests of this plan are answered by one statement, if they can be.
+    pub merged: Option<MergedPlan>,
 }
 
 impl SelectPlan {

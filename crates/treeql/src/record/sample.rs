@@ -19,6 +19,7 @@ pub fn column(name: &str, kind: ColumnType) -> Column {
         nullable: false,
         generated: false,
         as_text: false,
+        is_uuid: false,
     }
 }
 

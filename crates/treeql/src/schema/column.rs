@@ -107,4 +107,6 @@ pub struct Column {
     pub generated: bool,
     /// Whether it is asked for as text, because its binary form is not read.
     pub as_text: bool,
+    /// Whether values are UUIDs, which the database compares as we do whatever their case.
+    pub is_uuid: bool,
 }

@@ -185,6 +185,14 @@ impl Dialect {
         }
     }
 
+    /// Whether a statement costs a round trip, so that one for several requests is worth its making.
+    pub fn is_remote(self) -> bool {
+        match self {
+            Dialect::Sqlite => false,
+            Dialect::MySql | Dialect::Postgres => true,
+        }
+    }
+
     /// Whether the first column of a composite key addresses records (SPEC: composite-key).
     pub fn first_of_composite_key(self) -> bool {
         match self {

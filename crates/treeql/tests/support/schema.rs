@@ -35,5 +35,6 @@ fn column(name: &str, kind: ColumnType) -> Column {
             kind,
             ColumnType::Decimal | ColumnType::Date | ColumnType::Time | ColumnType::Timestamp
         ),
+        is_uuid: false,
     }
 }

@@ -84,6 +84,7 @@ fn add_column(table: &mut RawTable, name: String, declared: &str, nullable: &str
         nullable: nullable == "YES" && table.kind == TableKind::Table,
         generated: extra.contains("GENERATED") && !extra.contains("DEFAULT_GENERATED"),
         as_text: false,
+        is_uuid: declared.eq_ignore_ascii_case("uuid"),
     });
 }
 

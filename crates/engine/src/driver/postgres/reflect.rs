@@ -108,6 +108,7 @@ impl Catalog {
             nullable: !not_null && kind == TableKind::Table,
             generated,
             as_text: found.as_text,
+            is_uuid: row.get::<_, &str>(5) == "uuid",
         });
     }
 

@@ -74,6 +74,7 @@ fn add_column(tables: &mut Vec<RawTable>, row: &Row<'_>, kind: TableKind) -> rus
         nullable: !not_null && kind == TableKind::Table,
         generated: hidden != 0,
         as_text: false,
+        is_uuid: false,
     });
     Ok(())
 }
