@@ -2,6 +2,7 @@
 
 mod account;
 mod cache;
+mod columns;
 mod context;
 mod controller;
 mod geojson;

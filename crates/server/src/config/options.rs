@@ -61,8 +61,8 @@ pub struct Options {
     pub foreign_keys: String,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `geojson`,
-    /// `status`, `health`, and `cache`, which is off.
+    /// Groups of paths that exist, separated by commas: `records`, `geojson`, `status`, `health`, and those that are off
+    /// unless they are named: `cache`, and `columns`, with which callers change tables.
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,

@@ -19,6 +19,10 @@ pub enum Operation {
     Increment,
     /// Removal of records, by id.
     Delete,
+    /// Reading what tables and columns are.
+    Reflect,
+    /// Changing what tables and columns are.
+    Remodel,
 }
 
 impl Operation {
@@ -31,6 +35,8 @@ impl Operation {
             Operation::Update => "update",
             Operation::Increment => "increment",
             Operation::Delete => "delete",
+            Operation::Reflect => "reflect",
+            Operation::Remodel => "remodel",
         }
     }
 }

@@ -38,6 +38,24 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
+    /// Those that a caller may give a column; the databases do not agree on bit strings.
+    pub const GIVEN: [ColumnType; 14] = [
+        ColumnType::Varchar,
+        ColumnType::Clob,
+        ColumnType::Boolean,
+        ColumnType::Integer,
+        ColumnType::Bigint,
+        ColumnType::Float,
+        ColumnType::Double,
+        ColumnType::Decimal,
+        ColumnType::Date,
+        ColumnType::Time,
+        ColumnType::Timestamp,
+        ColumnType::Varbinary,
+        ColumnType::Blob,
+        ColumnType::Geometry,
+    ];
+
     /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {

@@ -32,6 +32,16 @@ impl Declared {
         Ok(declared)
     }
 
+    /// Whether a table, or a column of it, is named.
+    pub fn names(&self, table: &str, column: Option<&str>) -> bool {
+        let is_named = |of: &str, name: &str| of == table && column.is_none_or(|column| column == name);
+        self.keys.iter().any(|(of, columns)| columns.iter().any(|name| is_named(of, name)))
+            || self
+                .references
+                .iter()
+                .any(|((of, name), (to, target))| is_named(of, name) || is_named(to, target))
+    }
+
     /// Adds what is declared to what was found. The error names the table or column that does not exist.
     pub fn apply(&self, tables: &mut [RawTable]) -> Result<(), String> {
         for (name, columns) in &self.keys {

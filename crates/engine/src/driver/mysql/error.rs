@@ -23,6 +23,28 @@ pub fn convert(error: &Native) -> Error {
         1062 | 1022 | 1586 | 1050 | 1060 => Error::new(Code::DuplicateKey, ""),
         // NOT NULL, no default, foreign keys, checks of MariaDB and of MySQL
         1048 | 1364 | 1216 | 1217 | 1451 | 1452 | 4025 | 3819 => Error::new(Code::DataIntegrityViolation, ""),
+        // changes of tables: a foreign key that does not fit or is in the way, a key that is missing or needed
+        1005
+        | 1025
+        | 1215
+        | 1822
+        | 1828
+        | 1829
+        | 1832..=1834
+        | 3780
+        | 3730
+        | 1553
+        | 150
+        | 1075
+        | 1138
+        | 1171
+        | 1072
+        | 3108
+        | 3837 => Error::new(Code::DataIntegrityViolation, ""),
+        // changes of tables: a column or a row that is too long, a bad default, a bad name
+        1074 | 1118 | 1426 | 1427 | 1063 | 1067 | 1166 | 1103 | 1059 | 1101 | 1170 | 1252 | 1273 => {
+            Error::new(Code::ValueNotAccepted, "the database does not accept the definition")
+        }
         // out of range, too long, wrong or truncated value, division, invalid JSON, invalid geometry
         1264 | 1406 | 1366 | 1292 | 1265 | 1365 | 1411 | 1367 | 1690 | 1416 | 3140 | 3037 | 4079 | 4037
         | 4038 => Error::new(Code::ValueNotAccepted, "a value does not fit the type of its column"),

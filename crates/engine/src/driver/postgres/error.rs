@@ -21,7 +21,15 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
     let code = state.code();
     match (code, &code[..2]) {
         ("23505", _) => Error::new(Code::DuplicateKey, ""),
-        ("42710" | "42P07", _) => Error::new(Code::DuplicateKey, ""),
+        // a name of an object, table, column is taken
+        ("42710" | "42P07" | "42701", _) => Error::new(Code::DuplicateKey, ""),
+        // dependent objects, a column that a view uses, a foreign key to no key, an invalid definition of a table
+        ("2BP01" | "0A000" | "42830" | "42P16", _) => Error::new(Code::DataIntegrityViolation, ""),
+        // types that do not turn into each other
+        ("42804" | "42846", _) => {
+            Error::new(Code::ValueNotAccepted, "the type does not turn into the other one")
+        }
+        ("55P03", _) => Error::new(Code::DatabaseUnavailable, "others are using the table; try again"),
         (_, "23") => Error::new(Code::DataIntegrityViolation, ""),
         (_, "22") => Error::new(Code::ValueNotAccepted, "a value does not fit the type of its column"),
         ("42501", _) => Error::new(Code::OperationForbidden, "")
