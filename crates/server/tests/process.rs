@@ -16,6 +16,8 @@ mod formats;
 mod health;
 #[path = "process/metrics.rs"]
 mod metrics;
+#[path = "process/remodel.rs"]
+mod remodel;
 #[path = "process/sessions.rs"]
 mod sessions;
 #[path = "process/signals.rs"]

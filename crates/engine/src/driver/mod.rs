@@ -4,7 +4,11 @@ mod address;
 mod chunks;
 mod connection;
 mod dispatch;
+<<<<<<< HEAD
 pub mod measure;
+=======
+mod hosts;
+>>>>>>> main
 mod mysql;
 mod options;
 mod pool;

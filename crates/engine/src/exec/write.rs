@@ -12,7 +12,7 @@ use treeql::value::Value;
 use crate::database::Snapshot;
 use crate::driver::measure::Clock;
 use crate::driver::{Change, Connection, Outcome, Stopped};
-use crate::exec::sinks::First;
+use crate::exec::sinks::{Count, First};
 
 /// One record of a write.
 pub struct Step {
@@ -62,13 +62,26 @@ impl Work {
         let Some(statement) = &plan.statement else { return Ok(b"0".to_vec()) };
         let args = Args { id: index, cells: &step.cells, ..Args::of(&self.values, self.mode) };
         if plan.returns_key {
+<<<<<<< HEAD
             let mut first = First { is_number: plan.key_is_number, ..First::default() };
             let clock = Clock::start();
+=======
+            let (is_number, is_quoted) = (plan.key_is_number, plan.key_is_quoted);
+            let mut first = First { is_number, is_quoted, ..First::default() };
+>>>>>>> main
             connection.query(statement, args, &mut first).await.map_err(failed)?;
             clock.stop();
             return Ok(first.json.unwrap_or_else(|| b"null".to_vec()));
         }
+<<<<<<< HEAD
         let clock = Clock::start();
+=======
+        if plan.counts_rows {
+            let mut count = Count::default();
+            connection.query(statement, args, &mut count).await.map_err(failed)?;
+            return Ok(count.rows.to_string().into_bytes());
+        }
+>>>>>>> main
         let done = connection.execute(statement, args).await?;
         clock.stop();
         if !step.is_create {
@@ -76,6 +89,7 @@ impl Work {
         }
         match (&plan.key, &step.sent_key) {
             (Key::Sent(_) | Key::Address(_), Some(key)) => Ok(key.clone()),
+            _ if plan.key_is_quoted => Ok(format!("\"{}\"", done.key).into_bytes()),
             _ => Ok(done.key.to_string().into_bytes()),
         }
     }

@@ -8,6 +8,7 @@ mod controller;
 mod geojson;
 mod health;
 mod ids;
+mod made_key;
 mod records;
 mod root;
 mod route;
