@@ -4,11 +4,8 @@ mod address;
 mod chunks;
 mod connection;
 mod dispatch;
-<<<<<<< HEAD
-pub mod measure;
-=======
 mod hosts;
->>>>>>> main
+pub mod measure;
 mod mysql;
 mod options;
 mod pool;

@@ -98,27 +98,18 @@ impl<C: Poolable> Pool<C> {
         permit: OwnedSemaphorePermit,
         open: &impl AsyncFn() -> Result<C, Error>,
     ) -> Result<Lease<C>, Error> {
-<<<<<<< HEAD
-        let lease = |connection: C| {
+        let lease = |connection: C, expires: Option<Instant>| {
             measure::count(|measures| {
                 measures.pool_in_use.fetch_add(1, Ordering::Relaxed);
             });
             Lease {
                 pool: Rc::clone(self),
                 connection: Some(connection),
+                expires,
                 is_broken: Cell::new(false),
                 open_work: Cell::new(0),
                 _permit: permit,
             }
-=======
-        let lease = |connection: C, expires: Option<Instant>| Lease {
-            pool: Rc::clone(self),
-            connection: Some(connection),
-            expires,
-            is_broken: Cell::new(false),
-            open_work: Cell::new(0),
-            _permit: permit,
->>>>>>> main
         };
         loop {
             let Some(Idle { mut connection, since, expires }) = self.idle.borrow_mut().pop() else { break };

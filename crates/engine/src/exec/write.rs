@@ -62,26 +62,21 @@ impl Work {
         let Some(statement) = &plan.statement else { return Ok(b"0".to_vec()) };
         let args = Args { id: index, cells: &step.cells, ..Args::of(&self.values, self.mode) };
         if plan.returns_key {
-<<<<<<< HEAD
-            let mut first = First { is_number: plan.key_is_number, ..First::default() };
-            let clock = Clock::start();
-=======
             let (is_number, is_quoted) = (plan.key_is_number, plan.key_is_quoted);
             let mut first = First { is_number, is_quoted, ..First::default() };
->>>>>>> main
+            let clock = Clock::start();
             connection.query(statement, args, &mut first).await.map_err(failed)?;
             clock.stop();
             return Ok(first.json.unwrap_or_else(|| b"null".to_vec()));
         }
-<<<<<<< HEAD
-        let clock = Clock::start();
-=======
         if plan.counts_rows {
             let mut count = Count::default();
+            let clock = Clock::start();
             connection.query(statement, args, &mut count).await.map_err(failed)?;
+            clock.stop();
             return Ok(count.rows.to_string().into_bytes());
         }
->>>>>>> main
+        let clock = Clock::start();
         let done = connection.execute(statement, args).await?;
         clock.stop();
         if !step.is_create {
