@@ -16,6 +16,8 @@ mod formats;
 mod health;
 #[path = "process/metrics.rs"]
 mod metrics;
+#[path = "process/policy.rs"]
+mod policy;
 #[path = "process/remodel.rs"]
 mod remodel;
 #[path = "process/sessions.rs"]
