@@ -50,6 +50,9 @@ pub struct Options {
     pub strict: Strict,
     /// Real names of the tables to publish, separated by commas; `all` publishes every table.
     pub tables: Tables,
+    /// Columns to publish though they look like passwords or keys: exposed names, separated by commas, each `column` or
+    /// `table.column`; `*` for all. Others of the kind do not exist for callers (docs/security.md).
+    pub publish_secrets: String,
     /// Other names for tables and columns: `real=exposed` pairs separated by commas, each side `table` or
     /// `table.column`.
     pub mapping: String,
