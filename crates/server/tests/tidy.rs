@@ -48,7 +48,7 @@ const HOUSES: &[House] = &[
             &["auth/", "middleware/"],
             &["api/"],
             &["config/"],
-            &["pipeline.rs"],
+            &["pipeline.rs", "scrape.rs"],
             &["serve.rs", "explain/", "transfer/"],
             &["cli/"],
             &["cli.rs"],
@@ -74,6 +74,7 @@ const OWNERS: &[Owner] = &[
     Owner { word: "rcgen", homes: &["server/src/http/tls.rs"] },
     Owner { word: "indicatif", homes: &["server/src/transfer/progress.rs"] },
     Owner { word: "flate2", homes: &["server/src/http/coding.rs"] },
+    Owner { word: "prometheus_client", homes: &["server/src/middleware/exposition.rs"] },
     Owner { word: "clap", homes: &["server/src/cli.rs", "server/src/cli/"] },
 ];
 

@@ -10,6 +10,7 @@ use treeql::sql::Args;
 use treeql::value::Value;
 
 use crate::database::Snapshot;
+use crate::driver::measure::Clock;
 use crate::driver::{Change, Connection, Outcome, Stopped};
 use crate::exec::sinks::{Count, First};
 
@@ -63,7 +64,9 @@ impl Work {
         if plan.returns_key {
             let (is_number, is_quoted) = (plan.key_is_number, plan.key_is_quoted);
             let mut first = First { is_number, is_quoted, ..First::default() };
+            let clock = Clock::start();
             connection.query(statement, args, &mut first).await.map_err(failed)?;
+            clock.stop();
             return match first.json {
                 Some(key) => Ok(key),
                 None => left_alone(plan),
@@ -71,10 +74,14 @@ impl Work {
         }
         if plan.counts_rows {
             let mut count = Count::default();
+            let clock = Clock::start();
             connection.query(statement, args, &mut count).await.map_err(failed)?;
+            clock.stop();
             return Ok(count.rows.to_string().into_bytes());
         }
+        let clock = Clock::start();
         let done = connection.execute(statement, args).await?;
+        clock.stop();
         if done.rows == 0 && plan.taken != Taken::Error {
             return left_alone(plan);
         }
