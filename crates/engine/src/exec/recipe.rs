@@ -25,13 +25,16 @@ pub enum Syntax {
 /// What is done to a record before its types are looked at.
 pub type Clean = Arc<dyn Fn(&mut Record<'_>) -> Result<(), Error> + Send + Sync>;
 
+/// Adds a key to a record; whether it did.
+pub type Make = Arc<dyn Fn(&mut Record<'_>) -> Result<bool, Error> + Send + Sync>;
+
 /// How records get the keys that the server makes.
 #[derive(Clone)]
 pub struct MakeKey {
     /// The exposed name of the key.
     pub column: Box<str>,
     /// Adds the key to a record that has none; whether it did.
-    pub make: Arc<dyn Fn(&mut Record<'_>) -> Result<bool, Error> + Send + Sync>,
+    pub make: Make,
 }
 
 /// Everything that is known about an import but its bytes.

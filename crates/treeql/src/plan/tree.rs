@@ -158,7 +158,7 @@ pub struct WritePlan {
     /// What becomes of a new record whose key is taken.
     pub taken: Taken,
     /// For a create: the same for many rows.
-    pub rows: Option<Rows>,
+    pub rows: Option<Box<Rows>>,
     /// Whether the statement answers with a row for each that it changed, because the engine does not count them.
     pub counts_rows: bool,
 }

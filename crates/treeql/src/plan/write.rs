@@ -43,7 +43,7 @@ pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
         counts_rows: false,
         claims: forced.into_iter().map(|(_, claim)| claim).collect(),
         taken,
-        rows: Some(sql::Rows::new(dialect, insert, width)),
+        rows: Some(Box::new(sql::Rows::new(dialect, insert, width))),
     })
 }
 
