@@ -1,7 +1,7 @@
 //! Database: a driver, its schema and its plans, replaced as one when the schema changes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -66,6 +66,8 @@ impl Snapshot {
 /// A database and its current snapshot.
 pub struct Database {
     current: ArcSwap<Snapshot>,
+    /// Held while the catalog is read, so that what was read earlier never replaces what was read later.
+    reading: Mutex<()>,
     options: Options,
     is_closed: AtomicBool,
     /// How often callers had the catalog read, and what came of the last time.
@@ -84,6 +86,7 @@ impl Database {
         let snapshot = snapshot(driver, &options).map_err(cannot)?;
         let database = Arc::new(Database {
             current: ArcSwap::from_pointee(snapshot),
+            reading: Mutex::default(),
             options,
             is_closed: AtomicBool::new(false),
             refreshes: AtomicU64::new(0),
@@ -121,6 +124,7 @@ impl Database {
 
     /// Reads the catalog now.
     pub fn reload(&self) -> Result<(), Error> {
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let driver = self.current.load().driver.clone();
         self.current.store(Arc::new(snapshot(driver, &self.options)?));
         Ok(())
@@ -182,6 +186,7 @@ impl Database {
         match opened {
             Ok((found, snapshot)) => {
                 *watch = Watch { version: found, complaint: String::new() };
+                let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
                 self.current.store(Arc::new(snapshot));
                 tracing::info!(database = %self.options.address, "another database was put in place and was opened");
             }

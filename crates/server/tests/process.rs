@@ -14,6 +14,8 @@ mod database;
 mod formats;
 #[path = "process/health.rs"]
 mod health;
+#[path = "process/remodel.rs"]
+mod remodel;
 #[path = "process/sessions.rs"]
 mod sessions;
 #[path = "process/signals.rs"]

@@ -23,7 +23,7 @@ const HOUSES: &[House] = &[
             &["schema/"],
             &["request/", "sql/", "row/"],
             &["policy/", "encode/"],
-            &["plan/", "record/", "document/"],
+            &["plan/", "record/", "document/", "remodel/"],
             &["lib.rs"],
         ],
         beside: &[("sql/", "request/"), ("row/", "sql/")],

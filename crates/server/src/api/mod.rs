@@ -2,11 +2,13 @@
 
 mod account;
 mod cache;
+mod columns;
 mod context;
 mod controller;
 mod geojson;
 mod health;
 mod ids;
+mod made_key;
 mod records;
 mod root;
 mod route;

@@ -18,6 +18,7 @@ use treeql::request::{
 use crate::api::context::Context;
 use crate::api::controller::Controller;
 use crate::api::ids::Ids;
+use crate::api::made_key::add_key;
 use crate::http::{Body, Incoming, Response};
 
 /// `GET /records/{table}`.
@@ -146,6 +147,11 @@ async fn write(
         (None, _) => context.values(),
     };
     request.query = query(context, table)?;
+    let made = if operation == Operation::Create {
+        add_keys(context, table, &mut batch.records)?
+    } else {
+        Vec::new()
+    };
     if let Some(json) = context.json.filter(|_| operation != Operation::Increment) {
         json.close(table, &mut batch.records);
     }
@@ -154,11 +160,21 @@ async fn write(
     for (index, record) in batch.records.iter().enumerate() {
         let width = values.more_id_parts + 1;
         let id: Vec<&str> = values.ids.iter().skip(index * width).take(width).map(Cow::as_ref).collect();
+        request.key_is_made = made.get(index).is_some_and(|made| *made);
         let step = step(context, &request, &values, &id, record);
         steps.push(step.map_err(|error| if batch.batch { in_record(index, error) } else { error })?);
     }
     let results = exec::write(&context.snapshot, steps, values, batch.batch).await?;
     answer(results, batch.batch)
+}
+
+/// Adds the keys that the server makes; says for each record whether it did. Empty if it makes none of this table.
+fn add_keys(context: &Context<'_>, table: &str, records: &mut [Record<'_>]) -> Result<Vec<bool>, Error> {
+    let schema = &context.snapshot.schema;
+    match schema.find(table).map(|id| schema.table(id)).filter(|table| table.made_key.is_some()) {
+        Some(definition) => records.iter_mut().map(|record| add_key(definition, record)).collect(),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// Sanitation, then validation, of all records before any is written; the first that is refused is the answer (SPEC 12).

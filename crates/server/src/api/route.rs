@@ -9,7 +9,7 @@ use treeql::request::{Operation, decode_path};
 use crate::api::context::Context;
 use crate::api::controller::Controller;
 use crate::api::ids::Ids;
-use crate::api::{cache, geojson, records, root, status};
+use crate::api::{cache, columns, geojson, records, root, status};
 use crate::http::{Incoming, Response};
 
 /// Answers a request, or says that there is no such route: 1000, as there is no 405 in the protocol (SPEC 2.3).
@@ -40,6 +40,20 @@ pub async fn route(
                 Box::pin(records::change(context, body, Operation::Increment, table, ids(text))).await
             }
             (&Method::DELETE, [table, text]) => Box::pin(records::delete(context, table, ids(text))).await,
+            _ => Err(not_found()),
+        },
+        (_, ["columns", rest @ ..]) if has(Controller::Columns) => match (&method, rest) {
+            (&Method::GET, []) => Ok(columns::database(context)),
+            (&Method::POST, []) => Box::pin(columns::create(context, body)).await,
+            (&Method::GET, [table]) => columns::table(context, table),
+            (&Method::POST, [table]) => Box::pin(columns::add(context, body, table)).await,
+            (&Method::PUT, [table]) => Box::pin(columns::rename(context, body, table)).await,
+            (&Method::DELETE, [table]) => Box::pin(columns::remove(context, table)).await,
+            (&Method::GET, [table, column]) => columns::column(context, table, column),
+            (&Method::PUT, [table, column]) => Box::pin(columns::alter(context, body, table, column)).await,
+            (&Method::DELETE, [table, column]) => {
+                Box::pin(columns::remove_column(context, table, column)).await
+            }
             _ => Err(not_found()),
         },
         (&Method::GET, ["geojson", table]) if has(Controller::GeoJson) => {

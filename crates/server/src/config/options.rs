@@ -59,10 +59,15 @@ pub struct Options {
     /// Relations that the catalog does not have: `table.column=table.column` pairs separated by commas; the second
     /// column must be unique.
     pub foreign_keys: String,
+    /// Keys that the server makes for records that come without one: `table=random53` or `table=uuidv7` pairs separated
+    /// by commas. For engines whose own keys do not hold across servers.
+    pub ids: String,
+    /// Whether whole numbers of 64 bits are JSON strings, for readers whose numbers end at 53 bits, as JavaScript's.
+    pub big_integers_as_strings: bool,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `geojson`,
-    /// `status`, `health`, and `cache`, which is off.
+    /// Groups of paths that exist, separated by commas: `records`, `geojson`, `status`, `health`, and those that are off
+    /// unless they are named: `cache`, and `columns`, with which callers change tables.
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,

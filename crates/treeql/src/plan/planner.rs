@@ -41,5 +41,8 @@ pub fn plan(
         Operation::Create => write::create(&scope, table, request).map(Plan::Write),
         Operation::Update | Operation::Increment => write::change(&scope, table, request).map(Plan::Write),
         Operation::Delete => write::delete(&scope, table, request).map(Plan::Write),
+        Operation::Reflect | Operation::Remodel => {
+            unreachable!("definitions are read and changed in remodel/, without a plan")
+        }
     }
 }

@@ -24,12 +24,15 @@ pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
     let returning = returned.filter(|_| returns_key);
     let statement = sql::insert(scope.setting.dialect, &table.name, &cells, returning, scope.setting.srid);
     let key_is_number = table.key().is_none_or(|key| key.kind.is_integer());
+    let key_is_quoted = table.key().is_some_and(|key| key.quoted);
     Ok(WritePlan {
         table: id,
         statement: Some(statement),
         key: sent,
         key_is_number,
+        key_is_quoted,
         returns_key,
+        counts_rows: false,
         claims: forced.into_iter().map(|(_, claim)| claim).collect(),
     })
 }
@@ -71,7 +74,10 @@ pub fn change(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
 pub fn delete(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<WritePlan, Error> {
     let table = writable(scope, id)?;
     let condition = by_id(scope, id, request.composite)?;
-    Ok(rows_affected(id, Some(sql::delete(scope.setting.dialect, &table.name, &condition))))
+    // Spider says 0 whatever it deleted; the rows that it answers with are true.
+    let returning = table.key().filter(|_| table.is_sharded);
+    let statement = sql::delete(scope.setting.dialect, &table.name, &condition, returning);
+    Ok(WritePlan { counts_rows: returning.is_some(), ..rows_affected(id, Some(statement)) })
 }
 
 fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan {
@@ -80,7 +86,9 @@ fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan
         statement,
         key: Key::Generated,
         key_is_number: true,
+        key_is_quoted: false,
         returns_key: false,
+        counts_rows: false,
         claims: Vec::new(),
     }
 }
@@ -129,7 +137,8 @@ fn cells<'a>(
         {
             continue;
         }
-        if !scope.policy.writes_column(table, index) {
+        let is_made = request.key_is_made && table.primary_key == Some(index);
+        if !is_made && !scope.policy.writes_column(table, index) {
             if scope.is_strict() {
                 let sentence = "is read-only for you";
                 return Err(Error::invalid(&table.alias, member, sentence));

@@ -51,13 +51,15 @@ impl Who {
 pub struct Operations(u8);
 
 impl Operations {
-    const ALL: [Operation; 6] = [
+    const ALL: [Operation; 8] = [
         Operation::List,
         Operation::Read,
         Operation::Create,
         Operation::Update,
         Operation::Increment,
         Operation::Delete,
+        Operation::Reflect,
+        Operation::Remodel,
     ];
 
     /// Reads `all`, `none`, or names separated by commas.
@@ -91,6 +93,8 @@ impl Operations {
             Operation::Update => 8,
             Operation::Increment => 16,
             Operation::Delete => 32,
+            Operation::Reflect => 64,
+            Operation::Remodel => 128,
         }
     }
 }
@@ -183,12 +187,25 @@ impl Rule {
     pub fn keeps(&self, table: &Table, column: usize) -> bool {
         names(&self.read_only, table, column)
     }
+
+    /// Whether the rule hides a column of this exposed name or keeps it from being written.
+    pub fn covers(&self, table: &str, alias: &str) -> bool {
+        named(&self.hide, table, alias) || named(&self.read_only, table, alias)
+    }
+
+    /// Whether the condition of the rows asks for a column of this exposed name.
+    pub fn asks_for(&self, alias: &str) -> bool {
+        self.filters.iter().any(|filter| *filter.column == *alias)
+    }
 }
 
 fn names(names: &Names, table: &Table, column: usize) -> bool {
-    let alias = &*table.columns[column].alias;
+    named(names, &table.alias, &table.columns[column].alias)
+}
+
+fn named(names: &Names, table: &str, alias: &str) -> bool {
     names.iter().any(|name| match name.split_once('.') {
-        Some((of, column)) => (of == "*" || of == &*table.alias) && (column == "*" || column == alias),
+        Some((of, column)) => (of == "*" || of == table) && (column == "*" || column == alias),
         None => name == "*" || name == alias,
     })
 }
