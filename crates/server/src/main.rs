@@ -5,10 +5,12 @@ mod auth;
 mod cli;
 mod config;
 mod demo;
+mod explain;
 mod http;
 mod log;
 mod middleware;
 mod pipeline;
+mod scrape;
 mod serve;
 
 use std::process::ExitCode;

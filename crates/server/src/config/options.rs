@@ -10,7 +10,7 @@ use crate::config::policy_options::{
 };
 use crate::config::record_options::{Sanitation, Validation};
 use crate::http::tls;
-use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, xml, xsrf};
+use crate::middleware::{ajax_only, cors, firewall, json, metrics, rate_limit, xml, xsrf};
 
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -50,6 +50,9 @@ pub struct Options {
     pub strict: Strict,
     /// Real names of the tables to publish, separated by commas; `all` publishes every table.
     pub tables: Tables,
+    /// Columns to publish though they look like passwords or keys: exposed names, separated by commas, each `column` or
+    /// `table.column`; `*` for all. Others of the kind do not exist for callers (docs/security.md).
+    pub publish_secrets: String,
     /// Other names for tables and columns: `real=exposed` pairs separated by commas, each side `table` or
     /// `table.column`.
     pub mapping: String,
@@ -118,6 +121,8 @@ pub struct Options {
     pub json: json::Options,
     /// Bodies in XML.
     pub xml: xml::Options,
+    /// What is counted, for Prometheus.
+    pub metrics: metrics::Options,
     /// What is logged.
     pub log: Log,
     /// Bounds of what one caller can ask for.

@@ -19,7 +19,7 @@ pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
         cells.push((column, Param::of(Source::Claim(*claim), About::new(&table.alias, column))));
     }
     let sent = sent_key(scope, table, &cells);
-    let returned = if sent == Key::Generated { table.key() } else { None };
+    let returned = scope.key(table).filter(|_| sent == Key::Generated).map(|index| &table.columns[index]);
     let returns_key = returned.is_some() && scope.setting.dialect.returning("").is_some();
     let returning = returned.filter(|_| returns_key);
     let statement = sql::insert(scope.setting.dialect, &table.name, &cells, returning, scope.setting.srid);
@@ -46,14 +46,14 @@ fn sent_key(scope: &Scope<'_>, table: &Table, cells: &[(&Column, Param)]) -> Key
             _ => None,
         })
     };
-    if scope.is_strict() && table.key_columns.len() > 1 {
+    if scope.is_strict() && scope.key_columns(table).len() > 1 {
         let parts = table
             .key_columns
             .iter()
             .map(|column| Some((table.columns[*column].alias.clone(), place(*column)?)));
         return parts.collect::<Option<Vec<_>>>().map_or(Key::Generated, Key::Address);
     }
-    table.primary_key.and_then(place).map_or(Key::Generated, Key::Sent)
+    scope.key(table).and_then(place).map_or(Key::Generated, Key::Sent)
 }
 
 /// Plans `PUT` and `PATCH /records/{table}/{id}` for the members of one record.
@@ -96,8 +96,8 @@ fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan
 /// A table with a primary key that is no view: 1023 and 1015, in this order (SPEC 5).
 fn writable<'a>(scope: &Scope<'a>, id: TableId) -> Result<&'a Table, Error> {
     let table = scope.at(id);
-    let has_address = scope.is_strict() && !table.key_columns.is_empty();
-    if table.primary_key.is_none() && !has_address {
+    let has_address = scope.is_strict() && !scope.key_columns(table).is_empty();
+    if scope.key(table).is_none() && !has_address {
         return Err(Error::new(Code::PrimaryKeyNotFound, table.alias.clone()));
     }
     if table.kind == TableKind::View {
