@@ -102,7 +102,8 @@ pub fn plan_list<'a>(
         let is_cut = parsed
             .bound(max, table, context.mode(), &mut values)
             .map_err(|error| table_first(context, Operation::List, table, error))?;
-        cut_at = is_cut.then_some(max);
+        // compat: the reference has no such header.
+        cut_at = (is_cut && context.mode().is_strict()).then_some(max);
     }
     request.window = Window::of(values.limit, values.offset);
     let plan = context.snapshot.plan(&request, &context.policy)?;
