@@ -5,11 +5,14 @@ mod auth;
 mod cli;
 mod config;
 mod demo;
+mod explain;
 mod http;
 mod log;
 mod middleware;
 mod pipeline;
+mod scrape;
 mod serve;
+mod transfer;
 
 use std::process::ExitCode;
 

@@ -20,6 +20,10 @@ mod formats;
 mod health;
 #[path = "process/jwks.rs"]
 mod jwks;
+#[path = "process/metrics.rs"]
+mod metrics;
+#[path = "process/policy.rs"]
+mod policy;
 #[path = "process/reconnect.rs"]
 mod reconnect;
 #[path = "process/remodel.rs"]

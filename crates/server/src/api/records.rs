@@ -2,28 +2,50 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::exec::{self, Answer, Step};
-use http::StatusCode;
-use treeql::encode::{write_error, write_string};
+use http::{HeaderName, HeaderValue, StatusCode};
+use treeql::encode::{Format, write_error, write_string};
 use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
 use treeql::record::prepare;
 use treeql::request::{
-    Cell, Features, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address,
-    parameter, parse_query,
+    Cell, Conflict, Features, Operation, Query, Record, RecordBatch, Request, Values, Window, Writing,
+    composite_address, parameter, parse_query,
 };
 
+use crate::api::clean::clean;
 use crate::api::context::Context;
 use crate::api::controller::Controller;
-use crate::api::ids::Ids;
+use crate::api::format::wanted;
+use crate::api::ids::{Found, Ids};
+use crate::api::import::{import, syntax};
 use crate::api::made_key::add_key;
 use crate::http::{Body, Incoming, Response};
+
+/// Says how many records a list has at most, to those who have not said so themselves.
+const RECORDS_LIMIT: HeaderName = HeaderName::from_static("x-records-limit");
+
+/// A list as it is planned, with the values that it is run with.
+pub struct Listed<'a> {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// What fills its holes.
+    pub values: Values<'a>,
+    /// The most records, if the caller has not said how many they want and there may be more.
+    pub cut_at: Option<i64>,
+    /// How the records are spelled.
+    pub format: Format,
+    /// Whether the caller could have chosen that.
+    pub is_flat: bool,
+}
 
 /// `GET /records/{table}`.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
     let answer = list_as(context, table, |_values| Ok(None)).await?;
+    if !answer.is_json() {
+        return Ok(answer);
+    }
     context.open_json(Controller::Records, table, answer)
 }
 
@@ -33,14 +55,38 @@ pub async fn list_as<'a>(
     table: &str,
     features: impl FnOnce(&mut Values<'a>) -> Result<Option<Features<'a>>, Error>,
 ) -> Result<Response, Error> {
+    let listed = plan_list(context, table, features)?;
+    let format = listed.format;
+    let mut response = match exec::list(&context.snapshot, &listed.plan, listed.values, format).await? {
+        Answer::Whole(document) => Response::json(document),
+        Answer::Stream(first, rest) => Response::stream(first, rest),
+    };
+    if listed.is_flat {
+        Response::vary(&mut response.headers, "Accept");
+    }
+    if format != Format::Json {
+        response = response.of_type(format.content_type());
+    }
+    if let Some(max) = listed.cut_at {
+        response.headers.insert(RECORDS_LIMIT, HeaderValue::from(max));
+    }
+    Ok(response)
+}
+
+/// Everything about a list but running it.
+pub fn plan_list<'a>(
+    context: &'a Context<'_>,
+    table: &str,
+    features: impl FnOnce(&mut Values<'a>) -> Result<Option<Features<'a>>, Error>,
+) -> Result<Listed<'a>, Error> {
     let mut values = context.values();
-    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
+    let mut parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
         .map_err(|error| table_first(context, Operation::List, table, error))?;
     if parsed.page.zip(context.policy.pages_max).is_some_and(|(page, max)| page > max) {
         return Err(Error::new(Code::PaginationForbidden, ""));
     }
     let mut request = Request::new(Operation::List, table);
-    request.query = parsed.query;
+    request.query = std::mem::take(&mut parsed.query);
     request.query.features =
         features(&mut values).map_err(|error| table_first(context, Operation::List, table, error))?;
     let search = context.policy.search.as_deref().and_then(|name| parameter(context.head.query(), name));
@@ -48,31 +94,24 @@ pub async fn list_as<'a>(
         request.query.search = u16::try_from(values.slots.len()).ok();
         values.slots.push(text);
     }
-    request.counted = parsed.counted;
-    check_size(context, table, values.limit)?;
+    let is_flat = request.query.features.is_none();
+    let format = if is_flat { wanted(context, table)? } else { Format::Json };
+    request.counted = parsed.counted && format == Format::Json;
+    let mut cut_at = None;
     if let Some(max) = context.policy.rows_max {
-        values.limit = Some(values.limit.map_or(max, |limit| limit.min(max)));
+        let is_cut = parsed
+            .bound(max, table, context.mode(), &mut values)
+            .map_err(|error| table_first(context, Operation::List, table, error))?;
+        // compat: the reference has no such header.
+        cut_at = (is_cut && context.mode().is_strict()).then_some(max);
     }
     request.window = Window::of(values.limit, values.offset);
     let plan = context.snapshot.plan(&request, &context.policy)?;
-    match exec::list(&context.snapshot, &plan, values).await? {
-        Answer::Whole(document) => Ok(Response::json(document)),
-        Answer::Stream(first, rest) => Ok(Response::stream(first, rest)),
+    if format == Format::Csv && !request.query.joins.is_empty() {
+        let sentence = "has no place in CSV, which is flat; ask for application/x-ndjson, or leave it out";
+        return Err(Error::invalid(table, "join", sentence));
     }
-}
-
-/// Strict: who asks for more rows than a list may have is told so.
-fn check_size(context: &Context<'_>, table: &str, limit: Option<i64>) -> Result<(), Error> {
-    let most = context.limits.list_rows;
-    let query = context.head.query();
-    let is_asked = || {
-        parameter(query, "size").is_some() || parameter(query, "page").is_some_and(|page| page.contains(','))
-    };
-    if most <= 0 || !context.mode().is_strict() || limit.is_none_or(|limit| limit <= most) || !is_asked() {
-        return Ok(());
-    }
-    let sentence = format!("{most} rows at most (limits.listRows); ask for one page after the other");
-    Err(table_first(context, Operation::List, table, Error::invalid(table, "size", sentence)))
+    Ok(Listed { plan, values, cut_at, format, is_flat })
 }
 
 /// `GET /records/{table}/{id}`, or several ids with commas between.
@@ -88,18 +127,37 @@ pub async fn read_as(
     ids: Ids<'_>,
     features: Option<Features<'_>>,
 ) -> Result<Response, Error> {
+    let (plan, found) = plan_read(context, table, ids, features)?;
+    exec::read(&context.snapshot, &plan, found.values, found.batch).await.map(Response::json)
+}
+
+/// Everything about a read but running it.
+pub fn plan_read<'a>(
+    context: &'a Context<'_>,
+    table: &str,
+    ids: Ids<'a>,
+    features: Option<Features<'_>>,
+) -> Result<(Arc<Plan>, Found<'a>), Error> {
     let found = ids.read(context, table)?;
     let mut request = Request::new(Operation::Read, table);
     request.composite = found.composite;
     request.query = query(context, table)?;
     request.query.features = features;
-    let plan = context.snapshot.plan(&request, &context.policy)?;
-    exec::read(&context.snapshot, &plan, found.values, found.batch).await.map(Response::json)
+    Ok((context.snapshot.plan(&request, &context.policy)?, found))
 }
 
 /// `POST /records/{table}`.
 pub async fn create(context: &Context<'_>, body: Incoming, table: &str) -> Result<Response, Error> {
-    write(context, body, Operation::Create, table, None).await
+    let writing = writing(context, table)?;
+    let Some(syntax) = syntax(context, &writing)? else {
+        return write(context, plan_write(context, body, Operation::Create, table, None).await?).await;
+    };
+    let mut request = Request::new(Operation::Create, table);
+    context.snapshot.plan(&request, &context.policy)?;
+    request.query = query(context, table)?;
+    request.conflict = writing.conflict.clone();
+    // speed: boxed, so that single records do not carry its size about.
+    Box::pin(import(context, body, request, &writing, syntax)).await
 }
 
 /// `PUT` and `PATCH /records/{table}/{id}`.
@@ -110,19 +168,38 @@ pub async fn change(
     table: &str,
     ids: Ids<'_>,
 ) -> Result<Response, Error> {
-    write(context, body, operation, table, Some(ids)).await
+    write(context, plan_write(context, body, operation, table, Some(ids)).await?).await
 }
 
 /// `DELETE /records/{table}/{id}`.
 pub async fn delete(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Response, Error> {
+    write(context, plan_delete(context, table, ids)?).await
+}
+
+/// Everything about a delete but running it.
+pub fn plan_delete<'a>(context: &'a Context<'_>, table: &str, ids: Ids<'a>) -> Result<Written<'a>, Error> {
     let found = ids.read(context, table)?;
     let mut request = Request::new(Operation::Delete, table);
     request.composite = found.composite;
     let plan = context.snapshot.plan(&request, &context.policy)?;
     let step = |_| Step { plan: Arc::clone(&plan), cells: Vec::new(), sent_key: None, is_create: false };
     let steps = (0..found.values.id_count()).map(step).collect();
-    let results = exec::write(&context.snapshot, steps, found.values, found.batch).await?;
-    answer(results, found.batch)
+    Ok(Written { steps, values: found.values, is_batch: found.batch })
+}
+
+/// Writes as they are planned, with the values that they are run with.
+pub struct Written<'a> {
+    /// One for each record.
+    pub steps: Vec<Step>,
+    /// What fills their holes besides the members of the records.
+    pub values: Values<'a>,
+    /// Whether the answer is a list.
+    pub is_batch: bool,
+}
+
+async fn write(context: &Context<'_>, planned: Written<'_>) -> Result<Response, Error> {
+    let Written { steps, values, is_batch } = planned;
+    answer(exec::write(&context.snapshot, steps, values, is_batch).await?, is_batch)
 }
 
 /// Include, exclude and joins; the filters of a query have no meaning for single records (SPEC 7.2).
@@ -134,19 +211,26 @@ fn query<'a>(context: &'a Context<'_>, table: &str) -> Result<Query<'a>, Error> 
     Ok(Query { filters: Default::default(), orders: Default::default(), ..parsed.query })
 }
 
+/// What the query says about new records.
+fn writing<'a>(context: &'a Context<'_>, table: &str) -> Result<Writing<'a>, Error> {
+    Writing::parse(context.head.query(), table, context.mode())
+        .map_err(|error| table_first(context, Operation::Create, table, error))
+}
+
 /// The error to answer when the query is wrong: what is wrong with the table comes first (SPEC 5).
 fn table_first(context: &Context<'_>, operation: Operation, table: &str, error: Error) -> Error {
     context.snapshot.plan(&Request::new(operation, table), &context.policy).err().unwrap_or(error)
 }
 
-/// The checks in the order of SPEC 5: table, key and view; then the body; then the number of ids.
-async fn write(
-    context: &Context<'_>,
+/// Everything about a write but running it. The checks are in the order of SPEC 5: table, key and view; then the body;
+/// then the number of ids.
+pub async fn plan_write<'a>(
+    context: &'a Context<'_>,
     body: Incoming,
     operation: Operation,
     table: &str,
-    ids: Option<Ids<'_>>,
-) -> Result<Response, Error> {
+    ids: Option<Ids<'a>>,
+) -> Result<Written<'a>, Error> {
     let found = ids.map(|ids| ids.read(context, table)).transpose()?;
     let mut request = Request::new(operation, table);
     request.composite = found.as_ref().is_some_and(|found| found.composite);
@@ -162,6 +246,8 @@ async fn write(
         (None, _) => context.values(),
     };
     request.query = query(context, table)?;
+    request.conflict =
+        if operation == Operation::Create { writing(context, table)?.conflict } else { Conflict::Error };
     let made = if operation == Operation::Create {
         add_keys(context, table, &mut batch.records)?
     } else {
@@ -170,7 +256,12 @@ async fn write(
     if let Some(json) = context.json.filter(|_| operation != Operation::Increment) {
         json.close(table, &mut batch.records);
     }
-    clean_and_check(context, operation, table, &mut batch.records)?;
+    if let Some(definition) = context.snapshot.schema.find(table) {
+        let definition = context.snapshot.schema.table(definition);
+        for record in &mut batch.records {
+            clean(context.record_rules, &context.policy, operation, definition, record)?;
+        }
+    }
     let mut steps = Vec::with_capacity(batch.records.len());
     for (index, record) in batch.records.iter().enumerate() {
         let width = values.more_id_parts + 1;
@@ -179,8 +270,7 @@ async fn write(
         let step = step(context, &request, &values, &id, record);
         steps.push(step.map_err(|error| if batch.batch { in_record(index, error) } else { error })?);
     }
-    let results = exec::write(&context.snapshot, steps, values, batch.batch).await?;
-    answer(results, batch.batch)
+    Ok(Written { steps, values, is_batch: batch.batch })
 }
 
 /// Adds the keys that the server makes; says for each record whether it did. Empty if it makes none of this table.
@@ -190,35 +280,6 @@ fn add_keys(context: &Context<'_>, table: &str, records: &mut [Record<'_>]) -> R
         Some(definition) => records.iter_mut().map(|record| add_key(definition, record)).collect(),
         None => Ok(Vec::new()),
     }
-}
-
-/// Sanitation, then validation, of all records before any is written; the first that is refused is the answer (SPEC 12).
-fn clean_and_check(
-    context: &Context<'_>,
-    operation: Operation,
-    table: &str,
-    records: &mut [Record<'_>],
-) -> Result<(), Error> {
-    let rules = context.record_rules;
-    let schema = &context.snapshot.schema;
-    let Some(definition) = schema.find(table).map(|id| schema.table(id)) else { return Ok(()) };
-    if let Some(sanitation) = &rules.sanitation {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        for record in records.iter_mut() {
-            sanitation.sanitize(definition, record, now.cast_signed());
-        }
-    }
-    // compat: without a rule the types are not checked either (SPEC 18.14).
-    let Some(validation) = rules.validation.as_ref().filter(|validation| !validation.rules.is_empty()) else {
-        return Ok(());
-    };
-    for record in records {
-        let details = validation.validate(operation, definition, record);
-        if !details.is_empty() {
-            return Err(Error { code: Code::InputValidationFailed, argument: table.into(), details });
-        }
-    }
-    Ok(())
 }
 
 /// The same error, its details saying which record of a batch they are about.

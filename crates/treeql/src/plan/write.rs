@@ -2,9 +2,10 @@
 
 use crate::error::{Code, Error};
 use crate::plan::columns::Selection;
+use crate::plan::conflict::on_conflict;
 use crate::plan::read::{by_id, key_columns};
 use crate::plan::scope::Scope;
-use crate::plan::tree::{Key, WritePlan};
+use crate::plan::tree::{Key, Taken, WritePlan};
 use crate::request::{Operation, Request};
 use crate::schema::{Column, Table, TableId, TableKind};
 use crate::sql::{self, About, Param, Source};
@@ -19,21 +20,30 @@ pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
         cells.push((column, Param::of(Source::Claim(*claim), About::new(&table.alias, column))));
     }
     let sent = sent_key(scope, table, &cells);
-    let returned = if sent == Key::Generated { table.key() } else { None };
+    let returned = scope.key(table).filter(|_| sent == Key::Generated).map(|index| &table.columns[index]);
     let returns_key = returned.is_some() && scope.setting.dialect.returning("").is_some();
-    let returning = returned.filter(|_| returns_key);
-    let statement = sql::insert(scope.setting.dialect, &table.name, &cells, returning, scope.setting.srid);
-    let key_is_number = table.key().is_none_or(|key| key.kind.is_integer());
-    let key_is_quoted = table.key().is_some_and(|key| key.quoted);
+    let conflict = on_conflict(scope, id, request, &cells)?;
+    let taken = match &conflict {
+        None => Taken::Error,
+        Some(conflict) if conflict.update.is_some() => Taken::Updated,
+        Some(_) => Taken::Ignored,
+    };
+    let (dialect, srid) = (scope.setting.dialect, scope.setting.srid);
+    let cells = cells.into_iter().map(|(column, param)| (column.clone(), param)).collect();
+    let returning = returned.filter(|_| returns_key).cloned();
+    let insert = sql::Insert { table: table.name.clone(), cells, conflict, returning, srid };
+    let width = request.members.len();
     Ok(WritePlan {
         table: id,
-        statement: Some(statement),
+        statement: Some(sql::insert(dialect, &insert, 1, width)),
         key: sent,
-        key_is_number,
-        key_is_quoted,
+        key_is_number: table.key().is_none_or(|key| key.kind.is_integer()),
+        key_is_quoted: table.key().is_some_and(|key| key.quoted),
         returns_key,
         counts_rows: false,
         claims: forced.into_iter().map(|(_, claim)| claim).collect(),
+        taken,
+        rows: Some(Box::new(sql::Rows::new(dialect, insert, width))),
     })
 }
 
@@ -46,14 +56,14 @@ fn sent_key(scope: &Scope<'_>, table: &Table, cells: &[(&Column, Param)]) -> Key
             _ => None,
         })
     };
-    if scope.is_strict() && table.key_columns.len() > 1 {
+    if scope.is_strict() && scope.key_columns(table).len() > 1 {
         let parts = table
             .key_columns
             .iter()
             .map(|column| Some((table.columns[*column].alias.clone(), place(*column)?)));
         return parts.collect::<Option<Vec<_>>>().map_or(Key::Generated, Key::Address);
     }
-    table.primary_key.and_then(place).map_or(Key::Generated, Key::Sent)
+    scope.key(table).and_then(place).map_or(Key::Generated, Key::Sent)
 }
 
 /// Plans `PUT` and `PATCH /records/{table}/{id}` for the members of one record.
@@ -90,14 +100,16 @@ fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan
         returns_key: false,
         counts_rows: false,
         claims: Vec::new(),
+        taken: Taken::Error,
+        rows: None,
     }
 }
 
 /// A table with a primary key that is no view: 1023 and 1015, in this order (SPEC 5).
 fn writable<'a>(scope: &Scope<'a>, id: TableId) -> Result<&'a Table, Error> {
     let table = scope.at(id);
-    let has_address = scope.is_strict() && !table.key_columns.is_empty();
-    if table.primary_key.is_none() && !has_address {
+    let has_address = scope.is_strict() && !scope.key_columns(table).is_empty();
+    if scope.key(table).is_none() && !has_address {
         return Err(Error::new(Code::PrimaryKeyNotFound, table.alias.clone()));
     }
     if table.kind == TableKind::View {
