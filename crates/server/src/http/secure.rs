@@ -1,8 +1,9 @@
 //! One encrypted connection: the handshake, then HTTP/1.1 or HTTP/2 as the client chose.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -15,6 +16,7 @@ use hyper::rt::Executor;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -30,6 +32,8 @@ use crate::http::tls::Tls;
 const STREAMS_MAX: u32 = 128;
 /// limit: bytes of answers that wait in one stream for its client.
 const SEND_BYTES_MAX: usize = 64 * 1024;
+/// limit: how long a client has for taking the rest when the server has ended the connection.
+const LINGER: Duration = Duration::from_secs(5);
 /// How often a silent client of HTTP/2 is asked whether it is still there.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 
@@ -118,13 +122,14 @@ async fn serve_http2(
             Ok::<_, Infallible>(native(response).map(|body| Counted::new(body, busy)))
         }
     });
+    let kept = Kept(Rc::new(RefCell::new(stream)));
     let connection = http2::Builder::new(Local)
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS_MAX)
         .max_header_list_size(HEAD_BYTES_MAX as u32)
         .max_send_buf_size(SEND_BYTES_MAX)
         .keep_alive_interval(PING_INTERVAL)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(kept.clone()), service);
     let mut connection = pin!(connection);
     let mut drain = pin!(draining.changed());
     let mut silence = pin!(tokio::time::sleep(HEAD_PATIENCE));
@@ -151,8 +156,61 @@ async fn serve_http2(
         }
         connection.as_mut().poll(context)
     });
-    if let Err(error) = served.await {
-        tracing::debug!(%error, "a connection ended early");
+    match served.await {
+        Ok(()) if is_ending => drop(tokio::time::timeout(LINGER, kept.linger()).await),
+        Ok(()) => {}
+        Err(error) => tracing::debug!(%error, "a connection ended early"),
+    }
+}
+
+/// A stream that is still there when the library has done with it; clones are the same stream.
+#[derive(Clone)]
+struct Kept(Rc<RefCell<TlsStream<TcpStream>>>);
+
+impl Kept {
+    /// Reads until the client closes. It goes on sending what HTTP/2 asks for (windows, pings) until it has seen the end; a
+    /// socket that is closed before would be reset, and the client would lose what it has not read yet.
+    async fn linger(&self) {
+        let mut stream = self.clone();
+        stream.shutdown().await.ok();
+        let mut ignored = [0; 1024];
+        while stream.read(&mut ignored).await.is_ok_and(|count| count > 0) {}
+    }
+}
+
+impl AsyncRead for Kept {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0.borrow_mut()).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Kept {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut *self.0.borrow_mut()).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut *self.0.borrow_mut()).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.0.borrow().is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0.borrow_mut()).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0.borrow_mut()).poll_shutdown(context)
     }
 }
 
