@@ -9,7 +9,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # In CI what is committed must be complete.
 LOCKED := $(if $(CI),--locked)
 
-.PHONY: help demo test quick bless lint docs fuzz-api bench build clean
+.PHONY: help demo test quick bless survey lint docs fuzz-api bench build clean
 
 help: ## List the chores
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ quick: ## What needs no database server; TRANSCRIPT=text plays only those with t
 
 bless: ## Accept new transcripts and snapshots; review the diff
 	BLESS=1 $(SERVERS) cargo test --workspace $(LOCKED)
+
+survey: ## The example: a survey with its pop-up and console, on embedded SQLite
+	examples/survey/run
 
 lint: ## Formatting and warnings; the order of the house is a test, crates/server/tests/tidy.rs
 	cargo fmt --all --check

@@ -49,7 +49,7 @@ const HOUSES: &[House] = &[
             &["api/"],
             &["config/"],
             &["pipeline.rs"],
-            &["serve.rs"],
+            &["serve.rs", "explain/"],
             &["cli.rs", "cli/"],
             &["main.rs"],
         ],

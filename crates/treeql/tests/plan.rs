@@ -251,6 +251,7 @@ fn publication(dialect: Dialect) -> Publication {
         mapping: Mapping::parse(mapping).unwrap(),
         tables: Vec::new(),
         declared: Declared::default(),
+        quoted_bigints: false,
         first_of_composite_key: dialect.first_of_composite_key(),
     }
 }

@@ -14,7 +14,6 @@ use crate::driver::connection::{Change, Connection, Job};
 use crate::driver::mysql;
 use crate::driver::options::Options;
 use crate::driver::postgres;
-use crate::driver::retry::Failure;
 use crate::driver::sink::{Done, Sink, Stopped};
 use crate::driver::sqlite;
 
@@ -166,8 +165,8 @@ impl Session {
     pub fn is_lost(&self) -> bool {
         match self {
             Session::Sqlite(_) => false,
-            Session::MySql(session) => session.failure() == Failure::Lost,
-            Session::Postgres(session) => session.failure() == Failure::Lost,
+            Session::MySql(session) => session.failure().ends_connection(),
+            Session::Postgres(session) => session.failure().ends_connection(),
         }
     }
 }

@@ -123,6 +123,11 @@ pub fn write_cell(out: &mut Vec<u8>, cell: &LayoutCell, value: ValueRef<'_>) {
     match cell.kind {
         CellKind::Text => write_text(out, value),
         CellKind::Integer => write_integer(out, value),
+        CellKind::IntegerText => {
+            out.push(b'"');
+            write_integer(out, value);
+            out.push(b'"');
+        }
         CellKind::Float => write_float(out, value),
         CellKind::Boolean => out.extend_from_slice(if is_true(value) { b"true" } else { b"false" }),
         CellKind::DecimalText => write_decimal_text(out, value),

@@ -33,7 +33,7 @@ impl MergedPlan {
         let Some((key, kind)) = Self::key_column(scope, definition) else { return Ok(None) };
         let rows = visible_rows(scope, table, &Qualifier::None, &mut 0)?;
         let name = &definition.name;
-        let query = Keyed { table: name, columns, key, junction: None, condition: &rows, order: None };
+        let query = Keyed { table: name, columns, key, junction: None, condition: &rows, order: &[] };
         Ok(Some(MergedPlan { statement: keyed(scope.setting.dialect, &query), kind }))
     }
 

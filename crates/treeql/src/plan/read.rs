@@ -73,9 +73,10 @@ pub fn by_id(scope: &Scope<'_>, table: TableId, composite: bool) -> Result<Condi
 /// The columns by which an id addresses a record.
 pub fn key_columns(scope: &Scope<'_>, table: &Table, composite: bool) -> Result<Vec<usize>, Error> {
     if composite {
-        return Ok(table.key_columns.clone());
+        let columns = scope.key_columns(table).to_vec();
+        return if columns.is_empty() { Err(no_key(table)) } else { Ok(columns) };
     }
-    if scope.is_strict() && table.key_columns.len() > 1 {
+    if scope.is_strict() && scope.key_columns(table).len() > 1 {
         // One value of a composite key may address several rows: that is never what was meant.
         let names = table.key_columns.iter().map(|index| &*table.columns[*index].alias);
         let example: Vec<String> = names.map(|name| format!("{name}={{{name}}}")).collect();
@@ -83,8 +84,12 @@ pub fn key_columns(scope: &Scope<'_>, table: &Table, composite: bool) -> Result<
             format!("the key of '{}' has several columns; write {}", table.alias, example.join(";"));
         return Err(Error::invalid(&table.alias, "id", sentence));
     }
-    let key = table.primary_key.ok_or_else(|| Error::new(Code::PrimaryKeyNotFound, table.alias.clone()))?;
+    let key = scope.key(table).ok_or_else(|| no_key(table))?;
     Ok(vec![key])
+}
+
+fn no_key(table: &Table) -> Error {
+    Error::new(Code::PrimaryKeyNotFound, table.alias.clone())
 }
 
 /// What is selected of a table.
@@ -131,6 +136,12 @@ fn order<'a>(scope: &Scope<'a>, table: TableId, query: &Query<'_>) -> Result<Vec
     if order.is_empty() {
         order = default_order(scope, definition);
     }
+    let ties = scope.order_without_key(definition).into_iter().map(|index| &definition.columns[index]);
+    for column in ties {
+        if !order.iter().any(|(known, _)| known.name == column.name) {
+            order.push((column, false));
+        }
+    }
     Ok(order)
 }
 
@@ -146,7 +157,7 @@ fn is_descending(scope: &Scope<'_>, table: &Table, direction: &str) -> Result<bo
 
 fn default_order<'a>(scope: &Scope<'a>, table: &'a Table) -> Vec<(&'a Column, bool)> {
     let all: Vec<usize> = (0..table.columns.len()).collect();
-    let columns = match (table.primary_key, table.key_columns.as_slice()) {
+    let columns = match (scope.key(table), scope.key_columns(table)) {
         (_, keys) if !keys.is_empty() => keys.to_vec(),
         (Some(key), _) => vec![key],
         (None, _) => all.into_iter().filter(|index| scope.shows(table, *index)).collect(),

@@ -138,8 +138,12 @@ pub struct WritePlan {
     pub key: Key,
     /// Whether a generated key is a number on the wire.
     pub key_is_number: bool,
+    /// Whether that number is spelled as a string.
+    pub key_is_quoted: bool,
     /// Claims that are written; without one of them nothing may be.
     pub claims: Vec<u16>,
     /// Whether the statement answers with the key as a row.
     pub returns_key: bool,
+    /// Whether the statement answers with a row for each that it changed, because the engine does not count them.
+    pub counts_rows: bool,
 }

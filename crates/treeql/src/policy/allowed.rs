@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::policy::principal::Principal;
 use crate::policy::rule::{Names, Rule};
+use crate::policy::secrets::Secrets;
 use crate::policy::template::Template;
 use crate::request::Operation;
 use crate::schema::Table;
@@ -52,6 +53,8 @@ pub struct Policy {
     pub search: Option<String>,
     /// The rules in their order, each with the number of its first claim; `None`: everything is allowed.
     pub rules: Option<Vec<(Arc<Rule>, u16)>>,
+    /// Which columns that look like passwords and keys are published.
+    pub secrets: Secrets,
     /// Columns that are not the caller's to choose.
     pub forced: Arc<[Forced]>,
     /// What makes the claims, by number.
@@ -59,7 +62,7 @@ pub struct Policy {
 }
 
 impl Default for Policy {
-    /// Everything may be done; joins are bounded because each table is a query.
+    /// Everything may be done, but secrets do not exist; joins are bounded because each table is a query.
     fn default() -> Policy {
         Policy {
             id: 0,
@@ -70,6 +73,7 @@ impl Default for Policy {
             pages_max: None,
             search: None,
             rules: None,
+            secrets: Secrets::default(),
             forced: Arc::new([]),
             templates: Vec::new(),
         }
@@ -108,6 +112,9 @@ impl Policy {
 
     /// Whether the column at `column` of `table` exists for this principal.
     pub fn shows_column(&self, table: &Table, column: usize) -> bool {
+        if self.secrets.hide(table, column) {
+            return false;
+        }
         match self.verdict(table) {
             Verdict::Open => true,
             Verdict::Rule(rule, _) => !rule.hides(table, column),
@@ -151,6 +158,7 @@ impl Policy {
         let is_named = |name: &str| {
             let rules = self.rules.iter().flatten();
             rules.clone().any(|(rule, _)| qualified(&rule.hide, name) || qualified(&rule.read_only, name))
+                || qualified(self.secrets.names(), name)
         };
         deciding(&table.alias) == deciding(alias)
             && !self.filters_reach(table, None)

@@ -85,8 +85,7 @@ pub fn drop_table(remodel: Remodel<'_>, alias: &str) -> Result<SchemaChange, Err
         return Err(Error::new(Code::DataIntegrityViolation, "")
             .detail("table", format!("'{alias}' is referred to by {names}; remove the foreign keys first")));
     }
-    let cascades = !remodel.shown.mode.is_strict();
-    Ok(SchemaChange::DropTable { table: table.name.to_string(), cascades })
+    Ok(SchemaChange::DropTable { table: table.name.to_string(), cascades: remodel.cascades() })
 }
 
 /// `POST /columns/{table}`.
@@ -162,7 +161,7 @@ pub fn drop_column(remodel: Remodel<'_>, alias: &str, column: &str) -> Result<Sc
         return Err(violation(format!("'{column}' is part of the primary key of '{alias}'{way}")));
     }
     let table = table.name.to_string();
-    Ok(SchemaChange::DropColumn { table, column: definition, cascades: !is_strict })
+    Ok(SchemaChange::DropColumn { table, column: definition, cascades: remodel.cascades() })
 }
 
 impl<'a> Remodel<'a> {
@@ -179,6 +178,12 @@ impl<'a> Remodel<'a> {
             return Err(forbidden(alias, "the rules let you see this column, not change what it is"));
         }
         Ok(index)
+    }
+
+    /// compat: the reference takes what depends on a table with it (SPEC 15.2). Where there are rules that could be
+    /// something that they keep from the caller.
+    fn cascades(self) -> bool {
+        !self.shown.mode.is_strict() && self.shown.policy.rules.is_none()
     }
 
     /// The exposed name that a table of this real name has.

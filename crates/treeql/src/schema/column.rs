@@ -125,6 +125,8 @@ pub struct Column {
     pub generated: bool,
     /// Whether it is asked for as text, because its binary form is not read.
     pub as_text: bool,
+    /// Whether its whole numbers are JSON strings, because those of JavaScript end at 53 bits.
+    pub quoted: bool,
     /// Whether values are UUIDs, which the database compares as we do whatever their case.
     pub is_uuid: bool,
 }

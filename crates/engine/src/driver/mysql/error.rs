@@ -59,14 +59,27 @@ pub fn convert(error: &Native) -> Error {
             Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
         }
         // too many connections, shutdown, shard or cluster not available
-        1040 | 1203 | 1053 | 1047 | 1429 | 1158..=1161 | 1180 | 2013 => {
+        1040 | 1203 | 1053 | 1047 | 1158..=1161 | 1180 | 2013 | 12701 => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }
+        // Spider: the storage server of this row does not answer, others do.
+        1429 => Error::new(
+            Code::DatabaseUnavailable,
+            "the server that holds this record does not answer; try again",
+        ),
+        // What a distributed engine does not do, as changing the column that says where a row is stored: of MySQL,
+        // ShardingSphere, TiDB, and Vitess.
+        1235 | 1997 | 8216 => cannot(),
+        1105 if server.message.contains("VT12001") => cannot(),
         code => {
             tracing::error!(code, state = %server.state, text = %server.message, "a statement failed");
             Error::new(Code::Internal, "Database error")
         }
     }
+}
+
+fn cannot() -> Error {
+    Error::new(Code::ValueNotAccepted, "the engine of this database cannot do that")
 }
 
 /// What the error says about running the statement again.
@@ -78,7 +91,10 @@ pub fn failure(error: &Native) -> Failure {
         {
             Failure::Conflict
         }
-        Native::Server(server) if matches!(server.code, 1053 | 2013 | 1158..=1161 | 1180 | 1927) => {
+        // Galera: this node is not part of the cluster, and ran nothing.
+        Native::Server(server) if server.code == 1047 => Failure::Elsewhere,
+        // 1180 and 12701: the commit of Galera or Spider broke off.
+        Native::Server(server) if matches!(server.code, 1053 | 2013 | 1158..=1161 | 1180 | 1927 | 12701) => {
             Failure::Lost
         }
         Native::Server(_) => Failure::Final,

@@ -38,6 +38,13 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
             Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
         }
         (_, "40") => conflict(),
+        // postgres_fdw: the storage server of this row does not answer, others do.
+        ("08001", _) => Error::new(
+            Code::DatabaseUnavailable,
+            "the server that holds this record does not answer; try again",
+        ),
+        // What a distributed engine does not do, as finding a row by a key that it does not know to be unique.
+        ("42P10", _) => Error::new(Code::ValueNotAccepted, "the engine of this database cannot do that"),
         (_, "08" | "53" | "57") => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }
@@ -61,7 +68,9 @@ pub fn failure(error: &tokio_postgres::Error) -> Failure {
         {
             Failure::Conflict
         }
-        Some(state) if matches!(&state.code()[..2], "08" | "57") && state.code() != "57014" => Failure::Lost,
+        // 08001: a connection of postgres_fdw to another server could not be opened, so nothing was done; ours is fine.
+        Some(state) if matches!(state.code(), "57014" | "08001") => Failure::Final,
+        Some(state) if matches!(&state.code()[..2], "08" | "57") => Failure::Lost,
         Some(_) => Failure::Final,
         None if error.is_closed() || is_io(error) => Failure::Lost,
         None => Failure::Final,
