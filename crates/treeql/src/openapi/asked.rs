@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::mode::Mode;
 use crate::policy::Policy;
 use crate::request::Operation;
-use crate::schema::{Column, Schema, Table, TableId, TableKind};
+use crate::schema::{Column, ForeignKey, Schema, Table, TableId, TableKind};
 use crate::sql::Dialect;
 
 /// Which edition of the OpenAPI Specification a document follows.
@@ -150,6 +150,12 @@ impl<'a> Asked<'a> {
     /// Whether rows of the table at `id` may be seen.
     pub fn sees(&self, id: TableId) -> bool {
         is_visible(self.policy, self.schema.table(id))
+    }
+
+    /// Whether a foreign key of the table at `from` connects what may be seen.
+    pub fn can_join(&self, from: TableId, key: &ForeignKey) -> bool {
+        let shows = |table: TableId, column| self.policy.shows_column(self.schema.table(table), column);
+        self.sees(from) && self.sees(key.table) && shows(from, key.column) && shows(key.table, key.target)
     }
 
     /// The columns of a table that exist for the caller, with their positions.

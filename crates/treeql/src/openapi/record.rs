@@ -64,7 +64,7 @@ pub fn joined(asked: &Asked<'_>, id: TableId, name: impl Fn(TableId) -> String) 
     let mut members = Map::new();
     for (index, found) in asked.columns(table) {
         let plain = column(asked, table, index, Use::Shaped);
-        let keys = table.foreign_keys.iter().filter(|key| key.column == index && asked.sees(key.table));
+        let keys = table.foreign_keys.iter().filter(|key| key.column == index && asked.can_join(id, key));
         let targets: Vec<Json> = keys.map(|key| other(key.table)).collect();
         let member = if targets.is_empty() {
             plain
@@ -98,13 +98,8 @@ fn listed(asked: &Asked<'_>, id: TableId) -> Vec<TableId> {
     candidates.sort_unstable();
     candidates.dedup();
     candidates.retain(|to| {
-        relations(asked.schema, id, *to, |junction| asked.sees(junction)).iter().any(
-            |relation| match relation {
-                Relation::BelongsTo { .. } => false,
-                Relation::HasMany { key } => asked.policy.shows_column(asked.schema.table(*to), key.column),
-                Relation::HasAndBelongsToMany { .. } => true,
-            },
-        )
+        let found = relations(asked.schema, id, *to, |table, key| asked.can_join(table, key));
+        found.iter().any(|relation| !matches!(relation, Relation::BelongsTo { .. }))
     });
     candidates
 }
