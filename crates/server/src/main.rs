@@ -10,6 +10,7 @@ mod http;
 mod log;
 mod middleware;
 mod pipeline;
+mod scrape;
 mod serve;
 
 use std::process::ExitCode;

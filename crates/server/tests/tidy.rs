@@ -48,7 +48,7 @@ const HOUSES: &[House] = &[
             &["auth/", "middleware/"],
             &["api/"],
             &["config/"],
-            &["pipeline.rs"],
+            &["pipeline.rs", "scrape.rs"],
             &["serve.rs", "explain/"],
             &["cli.rs", "cli/"],
             &["main.rs"],
@@ -71,6 +71,7 @@ const OWNERS: &[Owner] = &[
     Owner { word: "hyper_util", homes: &["server/src/http/"] },
     Owner { word: "tokio_rustls", homes: &["server/src/http/"] },
     Owner { word: "rcgen", homes: &["server/src/http/tls.rs"] },
+    Owner { word: "prometheus_client", homes: &["server/src/middleware/exposition.rs"] },
     Owner { word: "clap", homes: &["server/src/cli.rs", "server/src/cli/"] },
 ];
 

@@ -12,7 +12,8 @@ use treeql::sql::Args;
 use treeql::value::Row;
 
 use crate::database::Snapshot;
-use crate::driver::{Chunks, Connection, Flow, Job, Out, Sink, Stopped, pipe};
+use crate::driver::measure::Clock;
+use crate::driver::{Chunks, Connection, Flow, Job, Out, Sink, Stopped, pipe, retry};
 use crate::exec::join::join;
 use crate::exec::sinks::{First, Kept, Rows, unwritten};
 
@@ -41,7 +42,7 @@ pub async fn list(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>
             match write_list(&session, list, &values, snapshot.setting.mode, &mut out).await {
                 Ok(()) => return Ok(Answer::Whole(out.buffer.into())),
                 // A read may be run again when the connection turns out to be lost.
-                Err(Stopped::Failed(_)) if !is_last && session.is_lost() => {}
+                Err(Stopped::Failed(_)) if !is_last && session.is_lost() => retry::reconnect(),
                 Err(Stopped::Failed(error)) => return Err(error),
                 Err(Stopped::TooLong | Stopped::Abandoned) => {
                     list.mark_heavy();
@@ -110,17 +111,23 @@ async fn write_list(
     if values.limit == Some(0) {
         // compat: nothing is asked of the database, but the rows are counted (SPEC 8.4).
     } else if select.joins.is_empty() {
+        let clock = Clock::start();
         connection.query(&select.statement, args, &mut Rows::new(out, select)).await?;
+        clock.stop();
     } else {
         let kept = Kept::new(&select.layout);
         let mut rounds = Rounds { connection, list, values, mode, kept, out, count: 0 };
+        let clock = Clock::start();
         connection.query(&select.statement, args, &mut rounds).await?;
+        clock.stop();
         rounds.flush().await?;
     }
     out.buffer.push(b']');
     if let Some(count) = &list.count {
         let mut first = First::default();
+        let clock = Clock::start();
         connection.query(count, args, &mut first).await?;
+        clock.stop();
         out.buffer.extend_from_slice(b",\"results\":");
         out.buffer.extend_from_slice(first.number.unwrap_or(0).to_string().as_bytes());
     }

@@ -10,6 +10,7 @@ use treeql::sql::Args;
 use treeql::value::Value;
 
 use crate::database::Snapshot;
+use crate::driver::measure::Clock;
 use crate::driver::{Change, Connection, Outcome, Stopped};
 use crate::exec::sinks::{Count, First};
 
@@ -63,15 +64,21 @@ impl Work {
         if plan.returns_key {
             let (is_number, is_quoted) = (plan.key_is_number, plan.key_is_quoted);
             let mut first = First { is_number, is_quoted, ..First::default() };
+            let clock = Clock::start();
             connection.query(statement, args, &mut first).await.map_err(failed)?;
+            clock.stop();
             return Ok(first.json.unwrap_or_else(|| b"null".to_vec()));
         }
         if plan.counts_rows {
             let mut count = Count::default();
+            let clock = Clock::start();
             connection.query(statement, args, &mut count).await.map_err(failed)?;
+            clock.stop();
             return Ok(count.rows.to_string().into_bytes());
         }
+        let clock = Clock::start();
         let done = connection.execute(statement, args).await?;
+        clock.stop();
         if !step.is_create {
             return Ok(done.rows.to_string().into_bytes());
         }

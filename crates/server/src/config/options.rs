@@ -10,7 +10,7 @@ use crate::config::policy_options::{
 };
 use crate::config::record_options::{Sanitation, Validation};
 use crate::http::tls;
-use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, xml, xsrf};
+use crate::middleware::{ajax_only, cors, firewall, json, metrics, rate_limit, xml, xsrf};
 
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -127,6 +127,8 @@ pub struct Options {
     pub json: json::Options,
     /// Bodies in XML.
     pub xml: xml::Options,
+    /// What is counted, for Prometheus.
+    pub metrics: metrics::Options,
     /// What is logged.
     pub log: Log,
     /// Bounds of what one caller can ask for.
