@@ -12,6 +12,7 @@ mod middleware;
 mod pipeline;
 mod scrape;
 mod serve;
+mod transfer;
 
 use std::process::ExitCode;
 

@@ -16,7 +16,7 @@ use crate::api::{
     Account, Context, Controller, Documents, Explorer, Health, Limits, RecordRules, answer_account, route,
 };
 use crate::auth::{Auth, Identity};
-use crate::http::{Answer, Head, Incoming, Response};
+use crate::http::{Answer, Head, Incoming, Response, compress};
 use crate::log;
 use crate::middleware::buckets::Standing;
 use crate::middleware::firewall::client_ip;
@@ -90,6 +90,7 @@ impl Pipeline {
         if let Some(xml) = self.stations.xml.filter(|_| Xml::is_asked(&head)) {
             response = xml.answer(response, self.mode());
         }
+        compress(head.headers(), &mut response);
         if let Some(start) = start {
             self.note(&head, response.status, start.elapsed());
         }
@@ -239,7 +240,7 @@ impl Pipeline {
         address: &'a str,
     ) -> Context<'a> {
         let policy = self.rules.policy(principal);
-        let (record_rules, base_path) = (&*self.record_rules, &*self.base_path);
+        let (record_rules, base_path) = (&self.record_rules, &*self.base_path);
         Context {
             head,
             database: &self.database,

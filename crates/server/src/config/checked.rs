@@ -90,6 +90,8 @@ impl Config {
                 body_bytes: options.limits.body_bytes,
                 batch_rows: options.limits.batch_rows,
                 ids: options.limits.ids,
+                import_bytes: options.limits.import_bytes,
+                import_patience: Duration::from_secs(options.limits.import_seconds),
             },
             stations: Arc::new(stations(&options, &on).map_err(anyhow::Error::msg)?),
             auth: auth(&options, &on).map_err(anyhow::Error::msg)?,

@@ -163,6 +163,11 @@ pub struct Limits {
     pub batch_rows: usize,
     /// Ids in one path.
     pub ids: usize,
+    /// Bytes of the body of an import: CSV, lines of JSON, or JSON of which counts are answered. They are kept in the
+    /// directory for temporary files until all have arrived.
+    pub import_bytes: u64,
+    /// Seconds that an import may be written; on SQLite other writes wait so long.
+    pub import_seconds: u64,
     /// Tables in one path of a join or of a filter.
     pub join_depth: usize,
     /// Tables in all joins of one request.
@@ -182,6 +187,8 @@ impl Default for Limits {
             body_bytes: 16 * 1024 * 1024,
             batch_rows: 10_000,
             ids: 5_000,
+            import_bytes: 16 * 1024 * 1024 * 1024,
+            import_seconds: 600,
             join_depth: 8,
             join_tables: 32,
             list_rows: 0,
