@@ -45,6 +45,7 @@ pub struct Browser {
 }
 
 /// Whether there is a browser to test with. In CI there must be.
+#[allow(clippy::print_stderr, reason = "what is left out is said where it is read")]
 pub fn is_there() -> bool {
     let found = ["chromium", "chromedriver"].iter().all(|name| program(name).is_some());
     assert!(
