@@ -42,8 +42,11 @@ impl Documents {
     ) -> Result<(Arc<Described>, u64), Error> {
         let mut kept = self.kept.lock().await;
         // What was made for a schema that is no longer served goes first.
-        kept.retain(|document| document.snapshot.as_ptr() == Arc::as_ptr(snapshot));
-        let known = |document: &&Kept| document.policy == policy.id && document.version == version;
+        kept.retain(|document| document.snapshot.strong_count() > 0);
+        let known = |document: &&Kept| {
+            let of = (document.snapshot.as_ptr(), document.policy, document.version);
+            of == (Arc::as_ptr(snapshot), policy.id, version)
+        };
         if let Some(document) = kept.iter().find(known) {
             return Ok((Arc::clone(&document.described), document.hash));
         }

@@ -71,7 +71,7 @@ pub fn explain(config: &Config, asked: &Asked) -> anyhow::Result<Explanation> {
         is_xml: false,
         documents: &config.documents,
         base_path: &config.base_path,
-        limits: config.limits,
+        limits: &config.limits,
     };
     let question = Question { operation, table, ids, is_map, body: &asked.body };
     let (statements, refusal) = match planned(&context, config, &question) {
