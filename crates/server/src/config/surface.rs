@@ -33,6 +33,7 @@ pub fn surface(options: &Options, on: &Middlewares, controllers: &[Controller]) 
         groups: Groups {
             records: has(Controller::Records),
             geojson: has(Controller::GeoJson),
+            columns: has(Controller::Columns),
             status: has(Controller::Status),
             cache: has(Controller::Cache),
             health: has(Controller::Health),

@@ -62,6 +62,8 @@ pub struct Groups {
     pub records: bool,
     /// `/geojson`.
     pub geojson: bool,
+    /// `/columns`.
+    pub columns: bool,
     /// `/status`.
     pub status: bool,
     /// `/cache`.

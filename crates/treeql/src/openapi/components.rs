@@ -24,8 +24,8 @@ pub fn error_response(status: u16) -> Json {
     response(&codes.join("; "), &reference("schemas", "error"))
 }
 
-/// The schemas of error documents.
-pub fn error_schemas() -> [(String, Json); 2] {
+/// The schemas of error documents, and of what an import is answered with.
+pub fn error_schemas() -> [(String, Json); 3] {
     let error = json!({
         "type": "object",
         "required": ["code", "message"],
@@ -40,18 +40,28 @@ pub fn error_schemas() -> [(String, Json); 2] {
         },
     });
     let batch = json!({"type": "array", "items": reference("schemas", "error")});
-    [("error".to_owned(), error), ("batch-errors".to_owned(), batch)]
+    let count = json!({"type": "integer", "format": "int64"});
+    let import = json!({
+        "type": "object",
+        "required": ["records", "written"],
+        "properties": {
+            "records": count, "written": count, "ignored": count, "refused": count,
+            "dryRun": {"type": "boolean"},
+            "errors": {"type": "array", "items": {"type": "object"}},
+        },
+    });
+    [("error".to_owned(), error), ("batch-errors".to_owned(), batch), ("import".to_owned(), import)]
 }
 
-/// The answers to writes. A single record is answered by a value, a batch by a list of such values.
+/// The answers to writes. A single record is answered by a value, a batch by a list of such values, an import by counts.
 pub fn write_responses(asked: &Asked<'_>) -> [(String, Json); 3] {
     let one_or_many = |description: &str, one: &Json| {
         let many = json!({"type": "array", "items": one});
-        response(description, &json!({"anyOf": [one, many]}))
+        response(description, &json!({"anyOf": [one, many, reference("schemas", "import")]}))
     };
     let number = json!({"type": "integer", "format": "int64"});
-    // A key that was sent comes back as it was sent (SPEC 7.3).
-    let integer_key = json!({"anyOf": [number, {"type": "string"}]});
+    // A key that was sent comes back as it was sent (SPEC 7.3), that of a record that was left out is null (SPEC 7.7).
+    let integer_key = json!({"anyOf": [number, {"type": "string"}, asked.version.null()]});
     let other_key = json!({"anyOf": [
         {"type": "string"}, {"type": "number"}, {"type": "boolean"}, asked.version.null()
     ]});
@@ -61,6 +71,14 @@ pub fn write_responses(asked: &Asked<'_>) -> [(String, Json); 3] {
             one_or_many("inserted primary key value (integer), or as it was sent", &integer_key),
         ),
         ("pk_string".to_owned(), one_or_many("inserted primary key value (string)", &other_key)),
-        ("rows_affected".to_owned(), one_or_many("number of rows affected (integer)", &number)),
+        (
+            "rows_affected".to_owned(),
+            response(
+                "number of rows affected (integer)",
+                &json!({
+                    "anyOf": [number, {"type": "array", "items": number}]
+                }),
+            ),
+        ),
     ]
 }

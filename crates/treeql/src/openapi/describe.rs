@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::openapi::asked::Asked;
 use crate::openapi::document::Document;
-use crate::openapi::{geojson, records, service};
+use crate::openapi::{columns, geojson, records, service};
 
 /// A document but for the address of the server, which depends on how it was asked for.
 #[derive(Clone, Debug, Hash)]
@@ -36,6 +36,9 @@ pub fn describe(asked: &Asked<'_>) -> Described {
         if asked.surface.groups.geojson {
             geojson::add(&mut document, asked);
         }
+    }
+    if asked.surface.groups.columns {
+        columns::add(&mut document, asked);
     }
     service::add(&mut document, asked);
     let surface = asked.surface;

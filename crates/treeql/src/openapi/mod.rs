@@ -2,6 +2,7 @@
 
 mod asked;
 mod column;
+mod columns;
 mod components;
 mod describe;
 mod document;

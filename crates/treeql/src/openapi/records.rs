@@ -23,7 +23,8 @@ const OPERATIONS: [Operation; 6] = [
     Operation::Delete,
     Operation::Increment,
 ];
-const LIST_PARAMETERS: [&str; 7] = ["filter", "include", "exclude", "order", "size", "page", "join"];
+const LIST_PARAMETERS: [&str; 8] =
+    ["filter", "include", "exclude", "order", "size", "page", "join", "format"];
 const READ_STATUSES: [u16; 6] = [404, 413, 422, 500, 503, 504];
 const WRITE_STATUSES: [u16; 9] = [403, 404, 409, 413, 422, BATCH_FAILED, 500, 503, 504];
 
@@ -66,10 +67,15 @@ fn add_schemas(document: &mut Document, asked: &Asked<'_>, table: &Table, name: 
         let many = json!({"type": "array", "items": one});
         // A form holds texts; `NAME__is_null` is null (SPEC 3.2).
         let form = json!({"type": "object", "minProperties": 1, "additionalProperties": {"type": "string"}});
-        let content = json!({
+        let mut content = json!({
             "application/json": {"schema": {"anyOf": [one, many]}},
             "application/x-www-form-urlencoded": {"schema": form},
         });
+        if operation == Operation::Create {
+            // An import (SPEC 12.1).
+            content["application/x-ndjson"] = json!({"schema": {"type": "string"}});
+            content["text/csv"] = json!({"schema": {"type": "string"}});
+        }
         let description = format!("single {} record, or an array of records", table.alias);
         let body = json!({"description": description, "content": content, "required": true});
         document.schema(&*key, sent(asked, table, operation));
@@ -87,7 +93,11 @@ fn add_answers(document: &mut Document, asked: &Asked<'_>, table: &Table, name: 
         let key = format!("list-{name}");
         let answers = any(&[reference("schemas", &key), list(&shaped)]);
         document.schema(&*key, list(&plain));
-        document.response(key, response(&format!("list of {} records", table.alias), &answers));
+        let mut list = response(&format!("list of {} records", table.alias), &answers);
+        // A line for each record (SPEC 4.1).
+        list["content"]["application/x-ndjson"] = json!({"schema": {}});
+        list["content"]["text/csv"] = json!({"schema": {"type": "string"}});
+        document.response(key, list);
     }
     if asked.can(Operation::Read, table) {
         let key = format!("read-{name}");
@@ -113,7 +123,7 @@ fn add_operation(
     let (method, mut parameters): (_, Vec<&str>) = match operation {
         Operation::List => ("get", LIST_PARAMETERS.to_vec()),
         Operation::Read => ("get", vec!["pk", "include", "exclude", "join"]),
-        Operation::Create => ("post", Vec::new()),
+        Operation::Create => ("post", vec!["onConflict", "conflictKey"]),
         Operation::Update => ("put", vec!["pk"]),
         Operation::Delete => ("delete", vec!["pk"]),
         _ => ("patch", vec!["pk"]),

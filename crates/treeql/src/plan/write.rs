@@ -22,7 +22,8 @@ pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
     let sent = sent_key(scope, table, &cells);
     let returned = scope.key(table).filter(|_| sent == Key::Generated).map(|index| &table.columns[index]);
     let returns_key = returned.is_some() && scope.setting.dialect.returning("").is_some();
-    let conflict = on_conflict(scope, id, request, &cells)?;
+    // A row of nothing but defaults names no key, and SQLite has no text for what becomes of it.
+    let conflict = on_conflict(scope, id, request, &cells)?.filter(|_| !cells.is_empty());
     let taken = match &conflict {
         None => Taken::Error,
         Some(conflict) if conflict.update.is_some() => Taken::Updated,

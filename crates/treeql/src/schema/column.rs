@@ -38,6 +38,25 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
+    /// Every type.
+    pub const ALL: [ColumnType; 15] = [
+        ColumnType::Varchar,
+        ColumnType::Clob,
+        ColumnType::Boolean,
+        ColumnType::Integer,
+        ColumnType::Bigint,
+        ColumnType::Float,
+        ColumnType::Double,
+        ColumnType::Decimal,
+        ColumnType::Date,
+        ColumnType::Time,
+        ColumnType::Timestamp,
+        ColumnType::Varbinary,
+        ColumnType::Blob,
+        ColumnType::Geometry,
+        ColumnType::Bit,
+    ];
+
     /// Those that a caller may give a column; the databases do not agree on bit strings.
     pub const GIVEN: [ColumnType; 14] = [
         ColumnType::Varchar,
