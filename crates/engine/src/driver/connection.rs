@@ -21,7 +21,7 @@ pub trait Connection {
     /// Runs a statement without rows.
     fn execute(&self, statement: &Statement, args: Args<'_>) -> impl Future<Output = Result<Done, Error>>;
 
-    /// Inserts `count` rows, a power of two, whose cells stand one row after the other: all of them or, with an error,
+    /// Inserts `count` rows, as [`Rows::batch`] says, whose cells stand one row after the other: all of them or, with an error,
     /// none; in a transaction that goes on either way. Answers how many were written: fewer only if those whose key is
     /// taken are ignored.
     fn load(&self, rows: &Rows, args: Args<'_>, count: usize) -> impl Future<Output = Result<u64, Error>>;

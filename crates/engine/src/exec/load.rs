@@ -88,8 +88,7 @@ impl Load {
         let args = Args::of(&self.recipe.values, mode);
         let mut first = 0;
         while first < chunk.places.len() {
-            let left = chunk.places.len() - first;
-            let count = if left.is_power_of_two() { left } else { left.next_power_of_two() / 2 };
+            let count = statements.batch(chunk.places.len() - first);
             let cells = &chunk.cells[first * width..(first + count) * width];
             match connection.load(statements, Args { cells, ..args }, count).await {
                 Ok(written) => report.add(written, count),

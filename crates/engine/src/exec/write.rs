@@ -6,13 +6,16 @@ use treeql::error::{Code, Error};
 use treeql::mode::Mode;
 use treeql::plan::{Key, Plan, Taken, WritePlan};
 use treeql::request::Values;
-use treeql::sql::Args;
+use treeql::sql::{Args, Rows};
 use treeql::value::Value;
 
 use crate::database::Snapshot;
 use crate::driver::measure::Clock;
 use crate::driver::{Change, Connection, Outcome, Stopped};
 use crate::exec::sinks::{Count, First};
+
+/// Fewer records are not worth a statement of another length.
+const TOGETHER_MIN: usize = 8;
 
 /// One record of a write.
 pub struct Step {
@@ -96,6 +99,39 @@ impl Work {
     }
 }
 
+impl Work {
+    /// speed: new records of one shape whose keys are known are inserted many at once (docs/performance.md). The results
+    /// of those before the first one that is refused; from there on each is tried by itself.
+    async fn together(&self, connection: &impl Connection) -> Results {
+        let mut results = Vec::with_capacity(self.steps.len());
+        let Some(rows) = self.rows() else { return results };
+        let cells: Vec<Value> = self.steps.iter().flat_map(|step| step.cells.iter().cloned()).collect();
+        let args = Args::of(&self.values, self.mode);
+        while results.len() < self.steps.len() {
+            let first = results.len();
+            let count = rows.batch(self.steps.len() - first);
+            let cells = &cells[first * rows.width..(first + count) * rows.width];
+            let clock = Clock::start();
+            if connection.load(rows, Args { cells, ..args }, count).await.is_err() {
+                return results;
+            }
+            clock.stop();
+            let keys = self.steps[first..first + count].iter().filter_map(|step| step.sent_key.clone());
+            results.extend(keys.map(Ok));
+        }
+        results
+    }
+
+    /// The statements for all steps together, if that is possible.
+    fn rows(&self) -> Option<&Rows> {
+        let first = self.steps.first().filter(|_| self.batch && self.steps.len() >= TOGETHER_MIN)?;
+        let plan = write_plan(&first.plan);
+        let is_alike = |step: &Step| Arc::ptr_eq(&step.plan, &first.plan) && step.sent_key.is_some();
+        let rows = plan.rows.as_deref().filter(|_| plan.taken == Taken::Error)?;
+        self.steps.iter().all(is_alike).then_some(rows)
+    }
+}
+
 /// What is answered of a record whose key is taken: null if it is to be ignored, else that it is a duplicate of one
 /// that may not be changed (SPEC 7.7).
 fn left_alone(plan: &WritePlan) -> Result<Vec<u8>, Error> {
@@ -129,8 +165,8 @@ impl Change for Work {
     }
 
     async fn run(&mut self, connection: &impl Connection) -> Result<Outcome<Results>, Error> {
-        let mut results = Vec::with_capacity(self.steps.len());
-        for index in 0..self.steps.len() {
+        let mut results = self.together(connection).await;
+        for index in results.len()..self.steps.len() {
             results.push(self.step(connection, index).await);
         }
         let all_fine = results.iter().all(Result::is_ok);

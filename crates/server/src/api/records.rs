@@ -267,7 +267,11 @@ pub async fn plan_write<'a>(
         let width = values.more_id_parts + 1;
         let id: Vec<&str> = values.ids.iter().skip(index * width).take(width).map(Cow::as_ref).collect();
         request.key_is_made = made.get(index).is_some_and(|made| *made);
-        let step = step(context, &request, &values, &id, record);
+        let known = steps.last().zip(index.checked_sub(1)).filter(|(_, last)| {
+            has_same_members(&batch.records[*last], record) && made.get(*last) == made.get(index)
+        });
+        let known = known.map(|(last, _): (&Step, usize)| Arc::clone(&last.plan));
+        let step = step(context, &request, known, &values, &id, record);
         steps.push(step.map_err(|error| if batch.batch { in_record(index, error) } else { error })?);
     }
     Ok(Written { steps, values, is_batch: batch.batch })
@@ -290,31 +294,42 @@ fn in_record(index: usize, mut error: Error) -> Error {
     error
 }
 
-/// Plans one record and converts its members; all but the members is as in `like`.
+/// speed: what follows a record of the same shape needs no look into the cache of plans.
+fn has_same_members(one: &Record<'_>, other: &Record<'_>) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|((a, _), (b, _))| a == b)
+}
+
+/// Plans one record, unless the plan is known, and converts its members; all but the members is as in `like`.
 fn step(
     context: &Context<'_>,
     like: &Request<'_>,
+    known: Option<Arc<Plan>>,
     like_values: &Values<'_>,
     id: &[&str],
     record: &Record<'_>,
 ) -> Result<Step, Error> {
-    let mut request = like.clone();
-    request.members = record.iter().map(|(name, _)| Cow::Borrowed(name.as_ref())).collect();
     let snapshot = &context.snapshot;
-    let plan = snapshot.plan(&request, &context.policy)?;
+    let plan = match known {
+        Some(known) => known,
+        None => {
+            let mut request = like.clone();
+            request.members = record.iter().map(|(name, _)| Cow::Borrowed(name.as_ref())).collect();
+            snapshot.plan(&request, &context.policy)?
+        }
+    };
     let Plan::Write(written) = &*plan else { unreachable!("a write request has a write plan") };
     let definition = snapshot.schema.table(written.table);
     if written.claims.iter().any(|claim| like_values.claims[usize::from(*claim)].is_none()) {
         let sentence = "something that is written into every record of this table is not known about you";
         return Err(Error::new(Code::OperationForbidden, "").detail("authorization", sentence));
     }
-    let cells = prepare(request.operation, definition, id, record, snapshot.setting.dialect, context.mode())?;
+    let cells = prepare(like.operation, definition, id, record, snapshot.setting.dialect, context.mode())?;
     let sent_key = match &written.key {
         Key::Sent(place) => key_as_sent(&record[*place].1),
         Key::Address(parts) => Some(address(parts, record)),
         Key::Generated => None,
     };
-    Ok(Step { plan, cells, sent_key, is_create: request.operation == Operation::Create })
+    Ok(Step { plan, cells, sent_key, is_create: like.operation == Operation::Create })
 }
 
 /// The address of a record with a composite key, as it can stand in a path.

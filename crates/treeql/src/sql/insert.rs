@@ -189,9 +189,19 @@ impl Rows {
         Rows { dialect, insert, width, rows_max, copy, sizes: Default::default() }
     }
 
-    /// The statement for `count` rows, a power of two.
+    /// How many of `left` rows to write at once: a power of two where each number needs a statement of its own.
+    pub fn batch(&self, left: usize) -> usize {
+        let most = left.min(self.rows_max);
+        let is_any = self.copy.is_some() || self.dialect.writes_on_a_thread();
+        if is_any || most.is_power_of_two() { most } else { most.next_power_of_two() / 2 }
+    }
+
+    /// The statement for `count` rows; it is kept if that is a power of two.
     pub fn of(&self, count: usize) -> Arc<Statement> {
         let make = || Arc::new(insert(self.dialect, &self.insert, count, self.width));
+        if !count.is_power_of_two() {
+            return make();
+        }
         Arc::clone(self.sizes[count.trailing_zeros() as usize].get_or_init(make))
     }
 
