@@ -6,7 +6,7 @@ SERVERS := tests/servers run --
 # In CI what is committed must be complete.
 LOCKED := $(if $(CI),--locked)
 
-.PHONY: help demo test quick bless lint docs build clean
+.PHONY: help demo test quick bless lint docs build lab clean
 
 help: ## List the chores
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,11 @@ docs: ## Write docs/configuration.md from the program; `make quick` says what el
 
 build: ## The program, in target/release/rowcast
 	cargo build --release $(LOCKED)
+
+lab: ## Race the contestants and write a report; RACE="core --services rowcast,go" races less, see docs/lab.md
+	lab/install
+	$(MAKE) --no-print-directory build
+	cargo run --profile lean --quiet $(LOCKED) -p lab -- race $(RACE)
 
 clean: ## Delete what was built, and the data of the tests' servers
 	cargo clean

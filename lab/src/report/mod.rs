@@ -1,0 +1,7 @@
+//! A run as a page, as Markdown, and beside another run.
+
+mod chart;
+pub mod compare;
+pub mod html;
+pub mod markdown;
+mod table;
