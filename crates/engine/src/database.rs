@@ -1,11 +1,11 @@
 //! Database: a driver, its schema and its plans, replaced as one when the schema changes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use treeql::error::Error;
+use treeql::error::{Code, Error};
 use treeql::mode::Mode;
 use treeql::plan::{Plan, PlanCache, Setting, plan};
 use treeql::policy::Policy;
@@ -66,6 +66,9 @@ pub struct Database {
     current: ArcSwap<Snapshot>,
     options: Options,
     is_closed: AtomicBool,
+    /// How often callers had the catalog read, and what came of the last time.
+    refreshes: AtomicU64,
+    refreshed: tokio::sync::Mutex<Result<(), Error>>,
 }
 
 impl Database {
@@ -81,6 +84,8 @@ impl Database {
             current: ArcSwap::from_pointee(snapshot),
             options,
             is_closed: AtomicBool::new(false),
+            refreshes: AtomicU64::new(0),
+            refreshed: tokio::sync::Mutex::new(Ok(())),
         });
         let interval = database.snapshot().driver.watch_interval(database.options.watch_interval);
         let watched = Arc::downgrade(&database);
@@ -117,6 +122,24 @@ impl Database {
         let driver = self.current.load().driver.clone();
         self.current.store(Arc::new(snapshot(driver, &self.options)?));
         Ok(())
+    }
+
+    /// Reads the catalog because a caller asks for it, on a thread beside the workers. It is read by one at a time; whoever
+    /// asks meanwhile shares the next reading.
+    pub async fn refresh(self: &Arc<Self>) -> Result<(), Error> {
+        let seen = self.refreshes.load(Ordering::Acquire);
+        let mut last = self.refreshed.lock().await;
+        // Read by another one, and begun after this was asked for.
+        if self.refreshes.load(Ordering::Acquire) > seen {
+            return last.clone();
+        }
+        self.refreshes.fetch_add(1, Ordering::AcqRel);
+        let database = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || database.reload()).await;
+        *last = done.unwrap_or_else(|_stopped| {
+            Err(Error::new(Code::DatabaseUnavailable, "the schema could not be read; try again"))
+        });
+        last.clone()
     }
 
     /// Ends the watching, and leaves the database as others like to find it. Called when no request is under way.

@@ -76,6 +76,15 @@ struct Settings {
     /// Address and port to listen on [default: 127.0.0.1:8080]
     #[arg(long, short, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
+    /// Encrypt connections with the certificate in this PEM file, and those of its issuers after it
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<String>,
+    /// The key of that certificate, in PEM
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<String>,
+    /// Encrypt connections with a certificate made now, for development
+    #[arg(long)]
+    tls_self_signed: bool,
     /// Number of worker threads [default: one per core]
     #[arg(long, value_name = "N")]
     workers: Option<i64>,
@@ -177,6 +186,9 @@ fn flags(settings: Settings, database: Option<String>) -> anyhow::Result<Vec<(St
     let mut put = |key: &str, value: Option<Value>| flags.extend(value.map(|value| (key.to_owned(), value)));
     put("database", database.map(Value::String));
     put("listen", settings.listen.map(Value::String));
+    put("tls.cert", settings.tls_cert.map(Value::String));
+    put("tls.key", settings.tls_key.map(Value::String));
+    put("tls.selfSigned", settings.tls_self_signed.then_some(Value::Boolean(true)));
     put("workers", settings.workers.map(Value::Integer));
     put("strict", settings.lenient.then_some(Value::Boolean(false)));
     put("log.format", settings.log_format.map(Value::String));

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::database::{Database, Snapshot};
-use treeql::error::Error;
+use treeql::error::{Code, Error};
 use treeql::mode::Mode;
 use treeql::policy::{Principal, Rules};
 
-use crate::api::{Account, Context, Controller, Limits, RecordRules, answer_account, route};
+use crate::api::{Account, Context, Controller, Health, Limits, RecordRules, answer_account, route};
 use crate::auth::{Auth, Identity};
 use crate::http::{Answer, Head, Incoming, Response};
 use crate::log;
+use crate::middleware::buckets::Standing;
 use crate::middleware::firewall::client_ip;
+use crate::middleware::xml::Xml;
 use crate::middleware::{Stations, ssl_redirect};
 
 /// The whole state of the server, as a worker sees it.
@@ -35,6 +37,8 @@ pub struct Pipeline {
     pub record_rules: Arc<RecordRules>,
     /// Who may do what.
     pub rules: Arc<Rules>,
+    /// What balancers ask for.
+    pub health: Arc<Health>,
     /// Whether each request is logged.
     pub log_requests: bool,
 }
@@ -48,16 +52,30 @@ impl Answer for Rc<Pipeline> {
 impl Pipeline {
     /// Answers a request, whatever happens.
     async fn handle(&self, head: Head, body: Incoming) -> Response {
+        let path = self.path(head.path());
+        if path.starts_with("/health")
+            && self.controllers.contains(&Controller::Health)
+            && let Some(response) = Box::pin(self.health.answer(&head, path, &self.database)).await
+        {
+            return response;
+        }
         let start = self.log_requests.then(Instant::now);
-        let mut response = match self.stations(&head, body).await {
+        let mut standing = None;
+        let mut response = match self.stations(&head, body, &mut standing).await {
             Ok(response) => response,
             Err(error) => self.error(&error),
         };
         if let Some(xsrf) = &self.stations.xsrf {
             xsrf.finish(head.headers(), self.is_secure(&head), &mut response.headers);
         }
+        if let Some(limit) = &self.stations.rate_limit {
+            limit.finish(standing, &mut response.headers);
+        }
         if let Some(cors) = &self.stations.cors {
             cors.finish(head.headers(), &mut response.headers);
+        }
+        if let Some(xml) = self.stations.xml.filter(|_| Xml::is_asked(&head)) {
+            response = xml.answer(response, self.mode());
         }
         if let Some(start) = start {
             log::request(head.method().as_str(), head.path(), response.status.as_u16(), start.elapsed());
@@ -66,7 +84,12 @@ impl Pipeline {
     }
 
     /// The stations, in their order. Each may answer; what comes later never sees what an earlier one refused.
-    async fn stations(&self, head: &Head, body: Incoming) -> Result<Response, Error> {
+    async fn stations(
+        &self,
+        head: &Head,
+        body: Incoming,
+        standing: &mut Option<Standing>,
+    ) -> Result<Response, Error> {
         let on = &*self.stations;
         if on.ssl_redirect
             && let Some(response) = ssl_redirect::check(head.headers(), head.is_tls(), head.target())?
@@ -90,13 +113,17 @@ impl Pipeline {
             xsrf.check(head.method(), head.headers())?;
         }
         if let Some(limit) = &on.rate_limit {
-            // Before a password is verified, because that is what costs most.
-            limit.check(limit.caller(client, None, None), Instant::now())?;
+            limit.before(client, Instant::now(), standing)?;
         }
         let snapshot = self.database.snapshot();
         match &self.auth {
-            Some(auth) => self.known(auth, head, body, snapshot, client).await,
-            None => self.serve(head, body, snapshot, &Principal::anonymous(), client).await,
+            Some(auth) => self.known(auth, head, body, snapshot, client, standing).await,
+            None => {
+                if let Some(limit) = &on.rate_limit {
+                    limit.after(client, None, None, Instant::now(), standing)?;
+                }
+                self.serve(head, body, snapshot, &Principal::anonymous(), client).await
+            }
         }
     }
 
@@ -108,20 +135,32 @@ impl Pipeline {
         body: Incoming,
         snapshot: Arc<Snapshot>,
         client: Option<IpAddr>,
+        standing: &mut Option<Standing>,
     ) -> Result<Response, Error> {
         let account = auth.db_auth.as_ref().and_then(|_| Account::of(head.method(), self.path(head.path())));
         let is_secure = self.is_secure(head);
         let is_login = account.is_some_and(Account::is_for_strangers);
-        let Identity { result, session, headers } =
+        let Identity { result, user, key, session, headers } =
             auth.identify(head.headers(), &snapshot, is_secure, is_login).await;
+        let limit = self.stations.rate_limit.as_ref();
+        let note = |error: &Error| match limit {
+            Some(limit) if error.code == Code::AuthenticationFailed => limit.failed(client, Instant::now()),
+            _ => {}
+        };
+        let counted = match limit {
+            Some(limit) => limit.after(client, user.as_deref(), key, Instant::now(), standing),
+            None => Ok(()),
+        };
+        let result = result.inspect_err(note).and_then(|principal| counted.map(|()| principal));
         let mut response = match (result, account, &auth.db_auth) {
             (Err(error), ..) => self.error(&error),
             (Ok(principal), Some(account), Some(users)) => {
                 let mut after = session.clone();
                 let address = client.map(|client| client.to_string()).unwrap_or_default();
                 let context = self.context(head, snapshot, &principal, &address);
-                let answer = answer_account(&context, body, users, &mut after, account).await;
-                let mut response = answer.unwrap_or_else(|error| self.error(&error));
+                let stores = (users, &auth.sessions);
+                let answer = answer_account(&context, body, stores, &mut after, account).await;
+                let mut response = answer.inspect_err(note).unwrap_or_else(|error| self.error(&error));
                 if after != session {
                     auth.put_cookie(&after, auth.now(), is_secure, &mut response.headers)?;
                 }
@@ -149,6 +188,9 @@ impl Pipeline {
         principal: &Principal,
         client: Option<IpAddr>,
     ) -> Result<Response, Error> {
+        if let Some(paths) = &self.stations.paths {
+            paths.check(principal, head.method(), self.path(head.path()))?;
+        }
         let address = client.map(|client| client.to_string()).unwrap_or_default();
         let context = self.context(head, snapshot, principal, &address);
         route(&context, body, self.path(head.path()), &self.controllers).await
@@ -163,7 +205,19 @@ impl Pipeline {
     ) -> Context<'a> {
         let policy = self.rules.policy(principal);
         let (record_rules, base_path) = (&*self.record_rules, &*self.base_path);
-        Context { head, snapshot, policy, principal, address, record_rules, base_path, limits: self.limits }
+        Context {
+            head,
+            database: &self.database,
+            snapshot,
+            policy,
+            principal,
+            address,
+            record_rules,
+            json: self.stations.json.as_ref(),
+            is_xml: self.stations.xml.is_some() && Xml::is_asked(head),
+            base_path,
+            limits: self.limits,
+        }
     }
 
     fn error(&self, error: &Error) -> Response {

@@ -14,8 +14,9 @@ use tokio::sync::watch;
 use tokio::task::LocalSet;
 use treeql::schema::{Table, TableKind};
 
+use crate::api::Health;
 use crate::config::Config;
-use crate::http::{bind, check_free, serve_connection};
+use crate::http::{Tls, bind, check_free, serve_connection, serve_encrypted};
 use crate::log;
 use crate::pipeline::Pipeline;
 
@@ -30,20 +31,29 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     let (address, listeners) = listen(&config)?;
     let database = config.open().map_err(anyhow::Error::msg)?;
     let config = Arc::new(config);
+    let health = Arc::new(Health::default());
     let (drain, draining) = watch::channel(false);
     let (ready, readiness) = mpsc::channel();
     let workers: Vec<JoinHandle<()>> = listeners
         .into_iter()
         .enumerate()
-        .map(|(number, listener)| start_worker(number, listener, &config, &database, &draining, &ready))
+        .map(|(number, listener)| {
+            start_worker(number, listener, &config, (&database, &health), &draining, &ready)
+        })
         .collect::<anyhow::Result<_>>()?;
     for _ in &workers {
         readiness.recv_timeout(START_PATIENCE).ok();
     }
     // Before the address is told: who has read it may end the server at once.
-    let signals = Signals::watch()?;
+    let signals = Signals::watch(config.tls.clone().filter(|tls| tls.has_files()))?;
     announce(address, &config, &database.snapshot())?;
     signals.wait()?;
+    health.stop();
+    if !config.drain_delay.is_zero() {
+        // Balancers find out first, and then nobody is turned away.
+        tracing::info!("stopping: not ready any more, still serving for {} s", config.drain_delay.as_secs());
+        std::thread::sleep(config.drain_delay);
+    }
     tracing::info!("stopping: no new connections, {} s for the requests in flight", config.drain.as_secs());
     drain.send(true).ok();
     for worker in workers {
@@ -94,12 +104,12 @@ fn start_worker(
     number: usize,
     listener: TcpListener,
     config: &Arc<Config>,
-    database: &Arc<Database>,
+    (database, health): (&Arc<Database>, &Arc<Health>),
     draining: &watch::Receiver<bool>,
     ready: &mpsc::Sender<()>,
 ) -> anyhow::Result<JoinHandle<()>> {
     let (config, database, draining) = (Arc::clone(config), Arc::clone(database), draining.clone());
-    let ready = ready.clone();
+    let (ready, health) = (ready.clone(), Arc::clone(health));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .on_thread_park(engine::driver::sqlite::end_turn)
@@ -115,6 +125,7 @@ fn start_worker(
             stations: Arc::clone(&config.stations),
             auth: config.auth.clone(),
             record_rules: Arc::clone(&config.record_rules),
+            health,
             log_requests: config.log.requests,
         });
         LocalSet::new().block_on(&runtime, async {
@@ -123,7 +134,7 @@ fn start_worker(
                 tracing::warn!(%error, "a worker has no connection yet");
             }
             ready.send(()).ok();
-            accept(listener, pipeline, draining, config.drain).await;
+            accept(listener, pipeline, &config, draining).await;
         });
     };
     std::thread::Builder::new()
@@ -136,8 +147,8 @@ fn start_worker(
 async fn accept(
     listener: TcpListener,
     pipeline: Rc<Pipeline>,
+    config: &Config,
     mut draining: watch::Receiver<bool>,
-    patience: Duration,
 ) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
@@ -159,13 +170,19 @@ async fn accept(
             }
         };
         let (pipeline, draining, guard) = (Rc::clone(&pipeline), draining.clone(), Rc::clone(&open));
-        tokio::task::spawn_local(async move {
-            serve_connection(stream, pipeline, draining).await;
-            drop(guard);
-        });
+        match config.tls.clone() {
+            None => tokio::task::spawn_local(async move {
+                serve_connection(stream, pipeline, draining).await;
+                drop(guard);
+            }),
+            Some(tls) => tokio::task::spawn_local(async move {
+                serve_encrypted(stream, &tls, pipeline, draining).await;
+                drop(guard);
+            }),
+        };
     }
     drop(listener);
-    let end = Instant::now() + patience;
+    let end = Instant::now() + config.drain;
     while Rc::strong_count(&open) > 1 && Instant::now() < end {
         tokio::time::sleep(DRAIN_INTERVAL).await;
     }
@@ -174,20 +191,27 @@ async fn accept(
     }
 }
 
-/// SIGINT and SIGTERM, which from now on no longer end the process by themselves.
+/// SIGINT and SIGTERM, which from now on no longer end the process by themselves, and SIGHUP, which reads the
+/// certificate again.
 struct Signals {
     runtime: tokio::runtime::Runtime,
+    renewal: Option<(Arc<Tls>, Signal)>,
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Signals {
-    fn watch() -> anyhow::Result<Signals> {
+    fn watch(tls: Option<Arc<Tls>>) -> anyhow::Result<Signals> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let guard = runtime.enter();
         let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        // Without files to read again SIGHUP does what it does elsewhere: it ends the process with its terminal.
+        let renewal = match tls {
+            Some(tls) => Some((tls, signal(SignalKind::hangup())?)),
+            None => None,
+        };
         drop(guard);
-        Ok(Signals { runtime, interrupt, terminate })
+        Ok(Signals { runtime, renewal, interrupt, terminate })
     }
 
     /// The first signal returns; a second one ends the process at once.
@@ -202,11 +226,22 @@ impl Signals {
     }
 
     fn next(&mut self) {
-        let Signals { runtime, interrupt, terminate } = self;
+        let Signals { runtime, renewal, interrupt, terminate } = self;
+        let renew = async {
+            let Some((tls, hangup)) = renewal else { return std::future::pending().await };
+            while hangup.recv().await.is_some() {
+                match tls.reload() {
+                    Ok(()) => tracing::info!("certificate and key were read again"),
+                    Err(reason) => tracing::error!(%reason, "certificate and key stay as they are"),
+                }
+            }
+            std::future::pending().await
+        };
         runtime.block_on(async {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
+                () = renew => {}
             }
         });
     }
@@ -218,17 +253,23 @@ fn announce(address: SocketAddr, config: &Config, snapshot: &Snapshot) -> anyhow
     let views = schema.tables().filter(|(_, table)| table.kind == TableKind::View).count();
     let tables = schema.tables().count() - views;
     let mut out = io::stdout().lock();
-    let url = format!("http://{address}{}", config.base_path);
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let url = format!("{scheme}://{address}{}", config.base_path);
     writeln!(out, "Rowcast {} at {url}/", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "  database   {} ({})", config.database.address, snapshot.driver.version())?;
     writeln!(out, "  found      {tables} tables, {views} views, {} relations", schema.foreign_key_count())?;
+    let made = config.tls.as_ref().filter(|tls| !tls.has_files());
+    if let Some(tls) = made {
+        writeln!(out, "  certificate made for this run, SHA-256 {}", tls.fingerprint())?;
+    }
     if config.listen.ip().is_unspecified() {
         writeln!(out, "  note       everyone on the network can reach this address")?;
     }
     if let Some(requests) = examples(snapshot) {
         writeln!(out, "Try:")?;
         for request in requests {
-            writeln!(out, "  curl '{url}{request}'")?;
+            let trust = if made.is_some() { "-k " } else { "" };
+            writeln!(out, "  curl {trust}'{url}{request}'")?;
         }
     } else {
         writeln!(out, "There is no table yet; one that is created is served within a second.")?;

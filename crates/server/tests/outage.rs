@@ -132,6 +132,7 @@ fn kill_and_start(
     count_connections(database, engine, seen)?;
     database.kill()?;
     wait_until("answers that say 503", PHASE_TIMEOUT, || refused() >= 1000)?;
+    wait_for_health(server, 503)?;
     database.start()?;
     let back = Instant::now();
     let first = Wire::new(server.port).get("/records/items/1")?;
@@ -142,12 +143,21 @@ fn kill_and_start(
         let answer = Wire::new(server.port).get(&format!("/records/items/{id}"))?;
         ensure!(answer.status == 200, "request {id} after the outage: {answer:?}");
     }
+    wait_for_health(server, 200)?;
     let before = fine();
     for _ in 0..5 {
         count_connections(database, engine, seen)?;
     }
     wait_until("answers after the outage", PHASE_TIMEOUT, || fine() >= before + 2000)?;
     Ok(recovered)
+}
+
+/// What balancers see: whether it is ready follows the database, and it lives all the time.
+fn wait_for_health(server: &Server, status: u16) -> Result<()> {
+    let ask = |target: &str| Wire::new(server.port).get(target).map_or(0, |answer| answer.status);
+    wait_until("readiness", PHASE_TIMEOUT, || ask("/health/ready") == status)?;
+    ensure!(ask("/health/live") == 200, "it lives");
+    Ok(())
 }
 
 fn count_connections(database: &OwnServer, engine: Engine, seen: &Seen) -> Result<()> {

@@ -10,9 +10,17 @@ mod program;
 mod configuration;
 #[path = "process/database.rs"]
 mod database;
+#[path = "process/formats.rs"]
+mod formats;
+#[path = "process/health.rs"]
+mod health;
+#[path = "process/sessions.rs"]
+mod sessions;
 #[path = "process/signals.rs"]
 mod signals;
 #[path = "process/start.rs"]
 mod start;
+#[path = "process/tls.rs"]
+mod tls;
 #[path = "process/writes.rs"]
 mod writes;

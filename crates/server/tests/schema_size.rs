@@ -56,6 +56,38 @@ fn a_column_added_in_postgres_is_noticed() -> Result<()> {
     notice(Engine::Postgres)
 }
 
+#[test]
+fn clearing_the_cache_of_mariadb_reads_the_catalog() -> Result<()> {
+    clear(Engine::MySql)
+}
+
+#[test]
+fn clearing_the_cache_of_postgres_reads_the_catalog() -> Result<()> {
+    clear(Engine::Postgres)
+}
+
+/// A table that would be noticed in an hour is served when the cache has been cleared, whoever did.
+fn clear(engine: Engine) -> Result<()> {
+    let Some(admin_url) = admin_url(engine) else { return Ok(()) };
+    let database = Scratch::create(engine, &admin_url, "CREATE TABLE one (id INT PRIMARY KEY);")?;
+    let config = tests_folder().join("configs/default.toml");
+    let settings = [("CACHE_TIME", "3600"), ("CONTROLLERS", "records,cache"), ("WORKERS", "2")];
+    let server = Server::start_with(&config, &database.url, &settings)?;
+    database.ask("CREATE TABLE two (id INT PRIMARY KEY)")?;
+    ensure!(Wire::new(server.port).get("/records/two")?.status == 404);
+    std::thread::scope(|scope| {
+        let clear = || Wire::new(server.port).get("/cache/clear");
+        let clearing: Vec<_> = (0..8).map(|_| scope.spawn(clear)).collect();
+        for one in clearing {
+            let answer = one.join().expect("it does not panic")?;
+            ensure!(answer.status == 200 && answer.body == "true", "{answer:?}");
+        }
+        Ok(())
+    })?;
+    ensure!(Wire::new(server.port).get("/records/two")?.body == r#"{"records":[]}"#);
+    server.stop()
+}
+
 /// Tables of eight columns, each with a reference to the one before.
 fn tables(key: &str) -> String {
     let columns = "name VARCHAR(60) NOT NULL, price DECIMAL(10,2), note TEXT, made DATE, seen TIMESTAMP NULL, \

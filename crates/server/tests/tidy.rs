@@ -69,6 +69,8 @@ const OWNERS: &[Owner] = &[
     Owner { word: "tokio_postgres", homes: &["engine/src/driver/postgres/"] },
     Owner { word: "hyper", homes: &["server/src/http/"] },
     Owner { word: "hyper_util", homes: &["server/src/http/"] },
+    Owner { word: "tokio_rustls", homes: &["server/src/http/"] },
+    Owner { word: "rcgen", homes: &["server/src/http/tls.rs"] },
     Owner { word: "clap", homes: &["server/src/cli.rs", "server/src/cli/"] },
 ];
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use treeql::encode::write_record;
 use treeql::error::Error;
 use treeql::mode::Mode;
 use treeql::plan::{ListPlan, Plan};
@@ -15,7 +14,7 @@ use treeql::value::Row;
 use crate::database::Snapshot;
 use crate::driver::{Chunks, Connection, Flow, Job, Out, Sink, Stopped, pipe};
 use crate::exec::join::join;
-use crate::exec::sinks::{First, Kept, Rows};
+use crate::exec::sinks::{First, Kept, Rows, unwritten};
 
 /// limit: a list of at most so many rows is tried beside other requests.
 const INLINE_ROWS_MAX: i64 = 1000;
@@ -97,7 +96,7 @@ impl Job for ListJob {
     }
 }
 
-/// Writes `{"records":[…]}`, with the number of all matching rows if it was asked for.
+/// Writes `{"records":[…]}`, or a collection of features, with the number of all matching rows if it was asked for.
 async fn write_list(
     connection: &impl Connection,
     list: &ListPlan,
@@ -105,9 +104,9 @@ async fn write_list(
     mode: Mode,
     out: &mut Out,
 ) -> Result<(), Stopped> {
-    out.buffer.extend_from_slice(b"{\"records\":[");
-    let args = Args::of(values, mode);
     let select = &list.select;
+    out.buffer.extend_from_slice(select.list_head());
+    let args = Args::of(values, mode);
     if values.limit == Some(0) {
         // compat: nothing is asked of the database, but the rows are counted (SPEC 8.4).
     } else if select.joins.is_empty() {
@@ -159,7 +158,7 @@ impl<C: Connection> Sink for Rounds<'_, C> {
                 self.out.buffer.push(b',');
             }
             self.count += 1;
-            write_record(&mut self.out.buffer, &select.layout, rows, row);
+            select.write_record(&mut self.out.buffer, rows, row).map_err(|error| unwritten(&error))?;
             if self.out.flow() == Flow::Flush {
                 self.out.flush().await?;
             }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use treeql::encode::{write_record, write_row};
 use treeql::error::{Code, Error};
 use treeql::plan::{Plan, SelectPlan};
 use treeql::request::Values;
@@ -12,7 +11,7 @@ use treeql::value::Row;
 use crate::database::Snapshot;
 use crate::driver::{Connection, Flow, Job, Out, Sink, Stopped, pipe};
 use crate::exec::join::join;
-use crate::exec::sinks::Kept;
+use crate::exec::sinks::{Kept, unwritten};
 
 /// A record or records, as JSON.
 pub type Found = Vec<u8>;
@@ -110,15 +109,15 @@ async fn write_ids(
     }
     join(connection, &select.joins, &mut kept.rows, values, snapshot.setting.mode).await?;
     for (id, place) in places.into_iter().enumerate() {
-        separate(out, batch, id);
+        separate(out, select, batch, id);
         match place {
-            Some(row) => write_record(out, &select.layout, &kept.rows, row),
-            None => missing(values, batch, id, out)?,
+            Some(row) => {
+                select.write_record(out, &kept.rows, row).map_err(|error| unwritten(&error))?;
+            }
+            None => missing(values, select, batch, id, out)?,
         }
     }
-    if batch {
-        out.push(b']');
-    }
+    end(out, select, batch);
     Ok(())
 }
 
@@ -131,29 +130,43 @@ async fn write_plain(
     out: &mut Vec<u8>,
 ) -> Result<(), Stopped> {
     for id in 0..values.id_count() {
-        separate(out, batch, id);
+        separate(out, select, batch, id);
         let args = Args { id, ..Args::of(values, snapshot.setting.mode) };
         let mut one = One { out, select, is_found: false };
         connection.query(&select.statement, args, &mut one).await?;
         if !one.is_found {
-            missing(values, batch, id, out)?;
+            missing(values, select, batch, id, out)?;
         }
     }
-    if batch {
-        out.push(b']');
-    }
+    end(out, select, batch);
     Ok(())
 }
 
-fn separate(out: &mut Vec<u8>, batch: bool, id: usize) {
-    if batch {
-        out.push(if id == 0 { b'[' } else { b',' });
+fn separate(out: &mut Vec<u8>, select: &SelectPlan, batch: bool, id: usize) {
+    match (batch, id) {
+        (false, _) => {}
+        // Several features are a collection (SPEC 14).
+        (true, 0) if select.feature.is_some() => out.extend_from_slice(select.list_head()),
+        (true, 0) => out.push(b'['),
+        (true, _) => out.push(b','),
     }
 }
 
-/// A missing record is null among several, and an error alone (SPEC 7.2).
-fn missing(values: &Values<'_>, batch: bool, id: usize, out: &mut Vec<u8>) -> Result<(), Stopped> {
+fn end(out: &mut Vec<u8>, select: &SelectPlan, batch: bool) {
     if batch {
+        out.extend_from_slice(if select.feature.is_some() { b"]}" } else { b"]" });
+    }
+}
+
+/// A missing record is null among several, and an error alone (SPEC 7.2). Among features it is an error, too: null is none.
+fn missing(
+    values: &Values<'_>,
+    select: &SelectPlan,
+    batch: bool,
+    id: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Stopped> {
+    if batch && select.feature.is_none() {
         out.extend_from_slice(b"null");
         return Ok(());
     }
@@ -177,7 +190,7 @@ impl Sink for One<'_> {
     fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
         if !self.is_found {
             self.is_found = true;
-            write_row(self.out, &self.select.layout, row);
+            self.select.write_row(self.out, row).map_err(|error| unwritten(&error))?;
         }
         Ok(Flow::More)
     }

@@ -1,6 +1,6 @@
 //! Sinks: what is done with rows as they arrive.
 
-use treeql::encode::{push_row, write_row};
+use treeql::encode::{GeometryError, push_row};
 use treeql::error::{Code, Error};
 use treeql::plan::SelectPlan;
 use treeql::row::{Joined, Key, Layout, RowSet};
@@ -15,8 +15,8 @@ const JOINED_BYTES_MAX: usize = 32 * 1024 * 1024;
 pub struct Rows<'a> {
     /// Where they are written.
     pub out: &'a mut Out,
-    /// What their cells are.
-    pub layout: &'a Layout,
+    /// What they are.
+    pub select: &'a SelectPlan,
     /// How many have been written.
     pub count: u64,
 }
@@ -24,7 +24,7 @@ pub struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// A sink for the rows of `plan`.
     pub fn new(out: &'a mut Out, plan: &'a SelectPlan) -> Rows<'a> {
-        Rows { out, layout: &plan.layout, count: 0 }
+        Rows { out, select: plan, count: 0 }
     }
 }
 
@@ -34,13 +34,18 @@ impl Sink for Rows<'_> {
             self.out.buffer.push(b',');
         }
         self.count += 1;
-        write_row(&mut self.out.buffer, self.layout, row);
+        self.select.write_row(&mut self.out.buffer, row).map_err(|error| unwritten(&error))?;
         Ok(self.out.flow())
     }
 
     async fn flush(&mut self) -> Result<(), Stopped> {
         self.out.flush().await
     }
+}
+
+/// A geometry that GeoJSON does not have ends the answer, in the words of the reference (SPEC 14).
+pub fn unwritten(error: &GeometryError) -> Stopped {
+    Stopped::Failed(Error::new(Code::Internal, error.to_string()))
 }
 
 /// Rows kept for joining.

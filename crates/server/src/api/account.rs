@@ -3,11 +3,12 @@
 use http::Method;
 use serde_json::{Map, Value as Json};
 use treeql::error::{Code, Error};
-use treeql::request::{BodyKind, RecordBatch};
+use treeql::request::RecordBatch;
 
 use crate::api::context::Context;
 use crate::auth::db_auth::{Credentials, DbAuth};
-use crate::auth::session::Session;
+use crate::auth::revoked::Login;
+use crate::auth::session::{Session, Sessions};
 use crate::http::{Incoming, Response};
 
 /// What a request about an account asks for.
@@ -49,7 +50,7 @@ impl Account {
 pub async fn answer(
     context: &Context<'_>,
     body: Incoming,
-    users: &DbAuth,
+    (users, sessions): (&DbAuth, &Sessions),
     session: &mut Session,
     account: Account,
 ) -> Result<Response, Error> {
@@ -58,8 +59,11 @@ pub async fn answer(
         return session.user.clone().map(Response::json).ok_or_else(nobody);
     }
     if account == Account::Logout {
-        let user = session.user.take().ok_or_else(nobody)?;
-        *session = Session::default();
+        let Session { user: Some(user), login: Some(login), .. } = std::mem::take(session) else {
+            return Err(nobody());
+        };
+        sessions.revoked.end(&login);
+        users.end_sessions(&context.snapshot, &login.name).await?;
         return Ok(Response::json(user));
     }
     let given = credentials(context, body, users).await?;
@@ -67,25 +71,27 @@ pub async fn answer(
     let user = match account {
         Account::Login => users.login(snapshot, &given).await?,
         Account::Register => users.register(snapshot, &given).await?,
-        _ => users.change_password(snapshot, &given, logged_in(users, session).as_deref()).await?,
+        _ => {
+            let name = session.login.as_ref().map(|login| &*login.name);
+            users.change_password(snapshot, &given, name).await?
+        }
     };
-    let document = document(&user);
-    if account == Account::Login || (account == Account::Register && users.logs_in_new_users()) {
+    let document = document(&user.shown);
+    if account == Account::Password {
+        // Whoever has a copy of the cookie must not stay.
+        let end = sessions.revoked.end_user(&user.name);
+        session.login = Some(Login::new(user.name, user.generation, end)?);
+    } else if account == Account::Login || users.logs_in_new_users() {
         session.user = Some(document.clone());
+        session.login = Some(Login::new(user.name, user.generation, 0)?);
     }
     Ok(Response::json(document))
 }
 
 async fn credentials(context: &Context<'_>, body: Incoming, users: &DbAuth) -> Result<Credentials, Error> {
     let bytes = body.read(context.limits.body_bytes).await?;
-    let kind = BodyKind::of(context.head.header(http::header::CONTENT_TYPE).unwrap_or_default());
-    let batch = RecordBatch::parse(&bytes, kind, 1, context.mode())?;
+    let batch = RecordBatch::parse(&bytes, context.body_kind(), 1, context.mode())?;
     Ok(users.credentials(batch.records.first().unwrap_or(&Vec::new())))
-}
-
-fn logged_in(users: &DbAuth, session: &Session) -> Option<String> {
-    let user: Map<String, Json> = serde_json::from_str(session.user.as_deref()?).ok()?;
-    users.username(&user)
 }
 
 fn document(user: &Map<String, Json>) -> String {

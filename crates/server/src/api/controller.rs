@@ -5,16 +5,33 @@
 pub enum Controller {
     /// `/records`.
     Records,
+    /// `/geojson`.
+    GeoJson,
+    /// `/cache`.
+    Cache,
     /// `/status`.
     Status,
+    /// `/health`.
+    Health,
 }
 
-const ALL: [(&str, Controller); 2] = [("records", Controller::Records), ("status", Controller::Status)];
+const ALL: [(&str, Controller); 5] = [
+    ("records", Controller::Records),
+    ("geojson", Controller::GeoJson),
+    ("cache", Controller::Cache),
+    ("status", Controller::Status),
+    ("health", Controller::Health),
+];
 
 impl Controller {
     /// The group called `name`.
     pub fn parse(name: &str) -> Option<Controller> {
         ALL.iter().find(|(known, _)| *known == name).map(|(_, controller)| *controller)
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        ALL.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
     }
 
     /// The names of all groups.

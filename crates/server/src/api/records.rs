@@ -5,22 +5,33 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::exec::{self, Answer, Step};
-use http::{Method, StatusCode, header};
+use http::StatusCode;
 use treeql::encode::{write_error, write_string};
 use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
 use treeql::record::prepare;
 use treeql::request::{
-    BodyKind, Cell, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address,
+    Cell, Features, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address,
     parameter, parse_query,
 };
 
 use crate::api::context::Context;
+use crate::api::controller::Controller;
 use crate::api::ids::Ids;
 use crate::http::{Body, Incoming, Response};
 
 /// `GET /records/{table}`.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
+    let answer = list_as(context, table, |_values| Ok(None)).await?;
+    context.open_json(Controller::Records, table, answer)
+}
+
+/// A list; `features` says whether its records are features, and which.
+pub async fn list_as<'a>(
+    context: &'a Context<'_>,
+    table: &str,
+    features: impl FnOnce(&mut Values<'a>) -> Result<Option<Features<'a>>, Error>,
+) -> Result<Response, Error> {
     let mut values = context.values();
     let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
         .map_err(|error| table_first(context, Operation::List, table, error))?;
@@ -29,6 +40,8 @@ pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error>
     }
     let mut request = Request::new(Operation::List, table);
     request.query = parsed.query;
+    request.query.features =
+        features(&mut values).map_err(|error| table_first(context, Operation::List, table, error))?;
     let search = context.policy.search.as_deref().and_then(|name| parameter(context.head.query(), name));
     if let Some(text) = search {
         request.query.search = u16::try_from(values.slots.len()).ok();
@@ -48,10 +61,22 @@ pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error>
 
 /// `GET /records/{table}/{id}`, or several ids with commas between.
 pub async fn read(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Response, Error> {
+    let answer = read_as(context, table, ids, None).await?;
+    context.open_json(Controller::Records, table, answer)
+}
+
+/// Records by id, as features if there are any to be.
+pub async fn read_as(
+    context: &Context<'_>,
+    table: &str,
+    ids: Ids<'_>,
+    features: Option<Features<'_>>,
+) -> Result<Response, Error> {
     let found = ids.read(context, table)?;
     let mut request = Request::new(Operation::Read, table);
     request.composite = found.composite;
     request.query = query(context, table)?;
+    request.query.features = features;
     let plan = context.snapshot.plan(&request, &context.policy)?;
     exec::read(&context.snapshot, &plan, found.values, found.batch).await.map(Response::json)
 }
@@ -111,7 +136,8 @@ async fn write(
     request.composite = found.as_ref().is_some_and(|found| found.composite);
     context.snapshot.plan(&request, &context.policy)?;
     let body = body.read(context.limits.body_bytes).await?;
-    let mut batch = RecordBatch::parse(&body, body_kind(context), context.limits.batch_rows, context.mode())?;
+    let mut batch =
+        RecordBatch::parse(&body, context.body_kind(), context.limits.batch_rows, context.mode())?;
     let values = match (found, ids) {
         (Some(found), Some(ids)) if found.values.id_count() != batch.records.len() => {
             return Err(Error::new(Code::ArgumentCountMismatch, ids.text));
@@ -120,6 +146,9 @@ async fn write(
         (None, _) => context.values(),
     };
     request.query = query(context, table)?;
+    if let Some(json) = context.json.filter(|_| operation != Operation::Increment) {
+        json.close(table, &mut batch.records);
+    }
     clean_and_check(context, operation, table, &mut batch.records)?;
     let mut steps = Vec::with_capacity(batch.records.len());
     for (index, record) in batch.records.iter().enumerate() {
@@ -167,14 +196,6 @@ fn in_record(index: usize, mut error: Error) -> Error {
         *sentence = format!("record {}: {sentence}", index + 1).into();
     }
     error
-}
-
-/// compat: a content type counts for POST only (SPEC 3.1).
-fn body_kind<'a>(context: &'a Context<'_>) -> BodyKind<'a> {
-    if *context.head.method() != Method::POST {
-        return BodyKind::Detected;
-    }
-    BodyKind::of(context.head.header(header::CONTENT_TYPE).unwrap_or_default())
 }
 
 /// Plans one record and converts its members; all but the members is as in `like`.

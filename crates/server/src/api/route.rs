@@ -9,7 +9,7 @@ use treeql::request::{Operation, decode_path};
 use crate::api::context::Context;
 use crate::api::controller::Controller;
 use crate::api::ids::Ids;
-use crate::api::{records, root, status};
+use crate::api::{cache, geojson, records, root, status};
 use crate::http::{Incoming, Response};
 
 /// Answers a request, or says that there is no such route: 1000, as there is no 405 in the protocol (SPEC 2.3).
@@ -42,6 +42,11 @@ pub async fn route(
             (&Method::DELETE, [table, text]) => records::delete(context, table, ids(text)).await,
             _ => Err(not_found()),
         },
+        (&Method::GET, ["geojson", table]) if has(Controller::GeoJson) => geojson::list(context, table).await,
+        (&Method::GET, ["geojson", table, text]) if has(Controller::GeoJson) => {
+            geojson::read(context, table, ids(text)).await
+        }
+        (&Method::GET, ["cache", "clear"]) if has(Controller::Cache) => cache::clear(context).await,
         (&Method::GET, ["status", "ping"]) if has(Controller::Status) => status::ping(context).await,
         _ => Err(not_found()),
     }

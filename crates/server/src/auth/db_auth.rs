@@ -12,6 +12,7 @@ use treeql::request::{Cell, Record};
 
 use crate::auth::mode::Mode;
 use crate::auth::password::{Algorithm, hash_async, verify_async};
+use crate::auth::revoked::Login;
 use crate::auth::users;
 use crate::http::list;
 
@@ -37,6 +38,10 @@ pub struct Options {
     pub password_form_field: String,
     /// The field of the new password in bodies.
     pub new_password_form_field: String,
+    /// A column of whole numbers in the table of the users that says how often their sessions were ended: a logout and a
+    /// change of the password count it up, and sessions of an earlier number are worth nothing, on every server and after
+    /// a restart. Empty means that each server remembers in its memory which sessions have ended.
+    pub session_column: String,
     /// Whether people can register: `1`, or a JSON object of columns that a new user gets; empty means no.
     pub register_user: String,
     /// Whether a new user is logged in at once.
@@ -59,6 +64,7 @@ impl Default for Options {
             username_form_field: "username".to_owned(),
             password_form_field: "password".to_owned(),
             new_password_form_field: "newPassword".to_owned(),
+            session_column: String::new(),
             register_user: String::new(),
             login_after_registration: false,
             password_length: 12,
@@ -84,6 +90,16 @@ pub struct Credentials {
     pub password: String,
     /// The new password, empty if it is missing.
     pub new_password: String,
+}
+
+/// A user who has shown the right password, or has just been made.
+pub struct User {
+    /// The record that is answered.
+    pub shown: Map<String, Json>,
+    /// The name, as the table has it.
+    pub name: String,
+    /// What `sessionColumn` holds.
+    pub generation: String,
 }
 
 impl DbAuth {
@@ -119,11 +135,7 @@ impl DbAuth {
     }
 
     /// The record of the user whose name and password these are; else 1012, after the same time whoever it is.
-    pub async fn login(
-        &self,
-        snapshot: &Arc<Snapshot>,
-        given: &Credentials,
-    ) -> Result<Map<String, Json>, Error> {
+    pub async fn login(&self, snapshot: &Arc<Snapshot>, given: &Credentials) -> Result<User, Error> {
         let found =
             users::find(snapshot, self.login_table(), &self.options.username_column, &given.username).await?;
         let hash = found
@@ -131,17 +143,13 @@ impl DbAuth {
             .and_then(|user| user.get(&self.options.password_column)?.as_str().map(str::to_owned));
         let is_right = verify_async(given.password.clone(), hash, self.algorithm).await?;
         match found.filter(|_| is_right) {
-            Some(user) => Ok(self.shown(user)),
+            Some(user) => self.user(snapshot, user).await,
             None => Err(Error::new(Code::AuthenticationFailed, &*given.username)),
         }
     }
 
     /// Makes a new user. The checks are in the order of SPEC 18.8.
-    pub async fn register(
-        &self,
-        snapshot: &Arc<Snapshot>,
-        given: &Credentials,
-    ) -> Result<Map<String, Json>, Error> {
+    pub async fn register(&self, snapshot: &Arc<Snapshot>, given: &Credentials) -> Result<User, Error> {
         let Some(columns) = &self.registration else {
             return Err(Error::new(Code::AuthenticationFailed, &*given.username));
         };
@@ -161,7 +169,7 @@ impl DbAuth {
         record.push((Cow::Borrowed(&self.options.password_column), Cell::Text(Cow::Owned(hash))));
         users::create(snapshot, table, record).await?;
         let user = users::find(snapshot, table, column, &given.username).await?;
-        Ok(user.map(|user| self.shown(user)).unwrap_or_default())
+        self.user(snapshot, user.unwrap_or_default()).await
     }
 
     /// Gives the user a new password; the old one must be right.
@@ -170,26 +178,74 @@ impl DbAuth {
         snapshot: &Arc<Snapshot>,
         given: &Credentials,
         logged_in: Option<&str>,
-    ) -> Result<Map<String, Json>, Error> {
+    ) -> Result<User, Error> {
         if logged_in != Some(&*given.username) {
             return Err(Error::new(Code::AuthenticationFailed, &*given.username));
         }
         self.check_length(&given.new_password)?;
-        let shown = self.login(snapshot, given).await?;
+        let mut user = self.login(snapshot, given).await?;
         let hash = hash_async(given.new_password.clone(), self.algorithm).await?;
+        let column = Cow::Borrowed(&*self.options.password_column);
+        user.generation =
+            self.write(snapshot, &user.name, vec![(column, Cell::Text(Cow::Owned(hash)))]).await?;
+        Ok(user)
+    }
+
+    /// Ends all sessions of a user, if the table of the users keeps count of them.
+    pub async fn end_sessions(&self, snapshot: &Arc<Snapshot>, name: &str) -> Result<(), Error> {
+        if !self.options.session_column.is_empty() {
+            self.write(snapshot, name, Vec::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the table of the users says that a login has not ended.
+    pub async fn is_current(&self, snapshot: &Arc<Snapshot>, login: &Login) -> Result<bool, Error> {
+        if self.options.session_column.is_empty() {
+            return Ok(true);
+        }
+        let (table, column) = (&*self.options.users_table, &*self.options.username_column);
+        let user = users::find(snapshot, table, column, &login.name).await?;
+        Ok(user.is_some_and(|user| self.generation(&user) == login.generation))
+    }
+
+    /// Changes the record of a user, and counts up the number of their sessions; the new one.
+    async fn write(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        name: &str,
+        mut record: Record<'_>,
+    ) -> Result<String, Error> {
         let table = &*self.options.users_table;
-        let found = users::find(snapshot, table, &self.options.username_column, &given.username).await?;
+        let found = users::find(snapshot, table, &self.options.username_column, name).await?;
         let key = users::key_column(snapshot, table)
             .map(|key| users::text(found.as_ref().and_then(|user| user.get(key))));
         let key = key.ok_or_else(|| Error::new(Code::PrimaryKeyNotFound, table))?;
-        let record = vec![(Cow::Borrowed(&*self.options.password_column), Cell::Text(Cow::Owned(hash)))];
+        let mut generation = String::new();
+        if !self.options.session_column.is_empty() {
+            let last: u64 = found.map_or(0, |user| self.generation(&user).parse().unwrap_or_default());
+            generation = (last + 1).to_string();
+            let column = Cow::Borrowed(&*self.options.session_column);
+            record.push((column, Cell::Number(Cow::Owned(generation.clone()))));
+        }
         users::update(snapshot, table, &key, record).await?;
-        Ok(shown)
+        Ok(generation)
     }
 
-    /// The name of the user that a session's record is of.
-    pub fn username(&self, user: &Map<String, Json>) -> Option<String> {
-        user.get(&self.options.username_column).map(|name| users::text(Some(name)))
+    async fn user(&self, snapshot: &Arc<Snapshot>, record: Map<String, Json>) -> Result<User, Error> {
+        let name = users::text(record.get(&self.options.username_column));
+        let mut generation = self.generation(&record);
+        // A view for logins need not have the column.
+        if !self.options.login_table.is_empty() && !self.options.session_column.is_empty() {
+            let (table, column) = (&*self.options.users_table, &*self.options.username_column);
+            let user = users::find(snapshot, table, column, &name).await?;
+            generation = user.map_or_else(String::new, |user| self.generation(&user));
+        }
+        Ok(User { shown: self.shown(record), name, generation })
+    }
+
+    fn generation(&self, user: &Map<String, Json>) -> String {
+        users::text(user.get(&self.options.session_column))
     }
 
     /// Whether people can register and are then logged in at once.
@@ -216,6 +272,7 @@ impl DbAuth {
     /// The columns that are returned, in their order, and never the password.
     fn shown(&self, mut user: Map<String, Json>) -> Map<String, Json> {
         user.shift_remove(&self.options.password_column);
+        user.shift_remove(&self.options.session_column);
         if self.options.returned_columns.is_empty() {
             return user;
         }

@@ -64,11 +64,11 @@ impl DbKeys {
         })
     }
 
-    async fn check(
+    async fn check<'a>(
         &self,
-        headers: &HeaderMap,
+        headers: &'a HeaderMap,
         snapshot: &Arc<Snapshot>,
-    ) -> Result<Option<Map<String, Json>>, Error> {
+    ) -> Result<Option<(&'a str, Map<String, Json>)>, Error> {
         let Some(key) = presented(headers, &self.header, self.mode)? else { return Ok(None) };
         let user = users::find(snapshot, &self.table, &self.column, key).await?;
         // A collation may take other letters for the same: the key itself must be equal.
@@ -76,7 +76,7 @@ impl DbKeys {
         let user = user.map(|mut user| {
             // What is secret is no claim.
             user.retain(|name, _| *name != self.column && !name.contains("password"));
-            user
+            (key, user)
         });
         user.map(Some).ok_or_else(api_key::wrong)
     }
@@ -101,9 +101,13 @@ pub struct Auth {
 }
 
 /// What was found out about who asks.
-pub struct Identity {
+pub struct Identity<'a> {
     /// Who asks, or why not.
     pub result: Result<Principal, Error>,
+    /// A name of who asks that stays the same, if they have one.
+    pub user: Option<String>,
+    /// The API key that was verified.
+    pub key: Option<&'a str>,
     /// The session after this request.
     pub session: Session,
     /// Headers that the answer must have.
@@ -117,6 +121,8 @@ struct Seen<'a> {
     now: u64,
     claims: Map<String, Json>,
     is_known: bool,
+    user: Option<String>,
+    key: Option<&'a str>,
 }
 
 impl Auth {
@@ -127,28 +133,29 @@ impl Auth {
     }
 
     /// Who asks. `is_login` says that the request is one by which people log in, which nobody must have done before.
-    pub async fn identify(
+    pub async fn identify<'a>(
         &self,
-        headers: &HeaderMap,
-        snapshot: &Arc<Snapshot>,
+        headers: &'a HeaderMap,
+        snapshot: &'a Arc<Snapshot>,
         is_secure: bool,
         is_login: bool,
-    ) -> Identity {
+    ) -> Identity<'a> {
         let now = self.now();
         let before = self.sessions.decode(headers, now).unwrap_or_default();
         let mut session = before.clone();
-        let mut seen = Seen { headers, snapshot, now, claims: Map::new(), is_known: false };
+        let mut seen =
+            Seen { headers, snapshot, now, claims: Map::new(), is_known: false, user: None, key: None };
         let mut answer = HeaderMap::new();
         let result = self.ways(&mut seen, &mut session, &mut answer, is_login).await;
         if session != before
             && let Err(error) = self.put_cookie(&session, now, is_secure, &mut answer)
         {
-            return Identity { result: Err(error), session, headers: answer };
+            return Identity { result: Err(error), user: None, key: None, session, headers: answer };
         }
         let result = result.map(|()| {
             if seen.is_known { Principal::from_claims(&seen.claims) } else { Principal::anonymous() }
         });
-        Identity { result, session, headers: answer }
+        Identity { result, user: seen.user, key: seen.key, session, headers: answer }
     }
 
     /// Adds the cookie that keeps a session, or ends it.
@@ -176,13 +183,19 @@ impl Auth {
         is_login: bool,
     ) -> Result<(), Error> {
         if let Some(keys) = &self.api_keys {
-            seen.is_known |= keys.check(seen.headers)?.is_some();
+            seen.key = keys.check(seen.headers)?;
+            seen.is_known |= seen.key.is_some();
         }
         if let Some(keys) = &self.db_keys {
-            let user = keys.check(seen.headers, seen.snapshot).await?;
-            seen.add(user);
+            let found = keys.check(seen.headers, seen.snapshot).await?;
+            seen.key = seen.key.or(found.as_ref().map(|(key, _)| *key));
+            seen.add(found.map(|(_, user)| user));
         }
         if let Some(users) = &self.db_auth {
+            if session.user.is_some() && !self.is_current(users, session, seen.snapshot).await? {
+                *session = Session::default();
+            }
+            seen.user = session.login.as_ref().map(|login| login.name.clone());
             let user = session.user.as_deref().and_then(|user| serde_json::from_str(user).ok());
             let is_required = users.mode.is_required() && !is_login;
             seen.require(user, is_required)?;
@@ -196,6 +209,19 @@ impl Auth {
         Ok(())
     }
 
+    /// Whether the login of a session has not ended, here or by what the database says.
+    async fn is_current(
+        &self,
+        users: &DbAuth,
+        session: &Session,
+        snapshot: &Arc<Snapshot>,
+    ) -> Result<bool, Error> {
+        match &session.login {
+            Some(login) if !self.sessions.revoked.has(login) => users.is_current(snapshot, login).await,
+            _ => Ok(false),
+        }
+    }
+
     /// compat: a bad token ends what an earlier one began (SPEC 18.1).
     fn token(&self, jwt: &Verifier, seen: &mut Seen<'_>, session: &mut Session) -> Result<(), Error> {
         let checked = jwt.check(seen.headers, seen.now).inspect_err(|_error| session.claims = None)?;
@@ -204,6 +230,10 @@ impl Auth {
             session.claims.clone_from(&fresh);
         }
         let claims = fresh.or_else(|| session.claims.clone());
+        if seen.user.is_none() {
+            let subject = claims.as_ref().and_then(|claims| claims.get("sub"));
+            seen.user = subject.and_then(Json::as_str).map(str::to_owned);
+        }
         seen.require(claims, jwt.mode().is_required())
     }
 
@@ -219,6 +249,7 @@ impl Auth {
             session.username.clone_from(&checked);
         }
         let name = checked.or_else(|| session.username.clone());
+        seen.user = seen.user.take().or_else(|| name.clone());
         let claims = name.map(|name| Map::from_iter([("username".to_owned(), Json::String(name))]));
         seen.require(claims, basic.mode().is_required()).inspect_err(|_error| {
             answer.insert(http::header::WWW_AUTHENTICATE, HeaderValue::clone(&basic.challenge()));

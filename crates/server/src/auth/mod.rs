@@ -8,6 +8,7 @@ pub mod jwt;
 pub mod mode;
 pub mod password;
 mod password_file;
+pub mod revoked;
 pub mod session;
 mod users;
 

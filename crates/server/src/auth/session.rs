@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use treeql::error::{Code, Error};
 
+use crate::auth::revoked::{Login, Revoked};
 use crate::http::{Cookie, cookies};
 
 /// limit: bytes of name and value of a cookie; browsers keep about 4096, attributes included.
@@ -58,6 +59,9 @@ pub struct Session {
     /// The name of the user; of basicAuth.
     #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
     pub username: Option<String>,
+    /// Which login it is of; of dbAuth.
+    #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
+    pub login: Option<Login>,
 }
 
 impl Session {
@@ -82,6 +86,8 @@ pub struct Sessions {
     name: String,
     key: hmac::Key,
     lifetime: u64,
+    /// Those that ended before their time.
+    pub revoked: Revoked,
 }
 
 impl Sessions {
@@ -109,7 +115,8 @@ impl Sessions {
             }
             given => given,
         };
-        Ok(Sessions { name, key: hmac::Key::new(hmac::HMAC_SHA256, secret), lifetime: options.lifetime })
+        let (key, lifetime) = (hmac::Key::new(hmac::HMAC_SHA256, secret), options.lifetime);
+        Ok(Sessions { name, key, lifetime, revoked: Revoked::new(lifetime) })
     }
 
     /// The session of a request. A cookie that is tampered with, expired or of another server is no session.
@@ -196,6 +203,7 @@ mod tests {
             user: Some(r#"{"id":1,"username":"Ann \"A\" Ä"}"#.into()),
             claims: json!({"role": "editor", "n": [1, 2.5]}).as_object().cloned(),
             username: Some("ann".into()),
+            login: None,
         }
     }
 

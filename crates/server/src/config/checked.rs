@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use engine::database::{self, Database};
-use engine::driver::{self, Address, Secret};
+use engine::driver::{self, Secret};
 use treeql::mode::Mode;
 use treeql::nearest::nearest;
 use treeql::policy::Rules;
@@ -16,9 +16,11 @@ use crate::api::{Controller, Limits, RecordRules};
 use crate::auth::Auth;
 use crate::config::middlewares::Middlewares;
 use crate::config::options::Options;
+use crate::config::place::address;
 use crate::config::rules::{record_rules, rules};
 use crate::config::sources::Sources;
 use crate::config::stations::{auth, stations};
+use crate::http::Tls;
 use crate::log;
 use crate::middleware::Stations;
 
@@ -26,6 +28,8 @@ use crate::middleware::Stations;
 pub struct Config {
     /// Where to listen.
     pub listen: SocketAddr,
+    /// How connections are encrypted, if they are.
+    pub tls: Option<Arc<Tls>>,
     /// Number of worker threads.
     pub workers: usize,
     /// The database.
@@ -46,6 +50,8 @@ pub struct Config {
     pub record_rules: Arc<RecordRules>,
     /// What is logged.
     pub log: log::Options,
+    /// How long it goes on serving when it is told to end.
+    pub drain_delay: Duration,
     /// How long requests in flight have to end.
     pub drain: Duration,
 }
@@ -57,8 +63,10 @@ impl Config {
         let on = Middlewares::parse(&options.middlewares.0).map_err(anyhow::Error::msg)?;
         let default_workers = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let workers = if options.workers == 0 { default_workers() } else { usize::from(options.workers) };
+        let listen = listen(&options.listen.0)?;
         Ok(Config {
-            listen: listen(&options.listen.0)?,
+            listen,
+            tls: Tls::compile(&options.tls, listen.ip()).map_err(anyhow::Error::msg)?.map(Arc::new),
             workers,
             database: database_options(&options, workers)?,
             base_path: base_path(&options.base_path)?,
@@ -74,6 +82,7 @@ impl Config {
             rules: Arc::new(rules(&options, &on).map_err(anyhow::Error::msg)?),
             log: log::Options::parse(&options.log.format, &options.log.level, options.log.requests)
                 .map_err(anyhow::Error::msg)?,
+            drain_delay: Duration::from_secs(options.limits.drain_delay_seconds),
             drain: Duration::from_secs(options.limits.drain_seconds),
         })
     }
@@ -91,7 +100,7 @@ fn listen(text: &str) -> anyhow::Result<SocketAddr> {
 }
 
 fn database_options(options: &Options, workers: usize) -> anyhow::Result<database::Options> {
-    let address = Address::parse(&options.database).map_err(anyhow::Error::msg)?;
+    let address = address(options)?;
     let mapping = Mapping::parse(&options.mapping).map_err(|error| anyhow::anyhow!("mapping: {error}"))?;
     let declared =
         Declared::parse(&options.primary_keys, &options.foreign_keys).map_err(anyhow::Error::msg)?;
@@ -122,8 +131,9 @@ fn pool_size(configured: u32, workers: usize) -> anyhow::Result<u32> {
 fn password(options: &Options) -> anyhow::Result<Option<Secret>> {
     let file = &options.database_password_file;
     if file.is_empty() {
-        let given = &options.database_password;
-        return Ok((!given.is_empty()).then(|| Secret(given.clone())));
+        let given = [&options.database_password, &options.password];
+        let given = given.into_iter().find(|text| !text.is_empty()).cloned().unwrap_or_default();
+        return Ok((!given.is_empty()).then_some(Secret(given)));
     }
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("databasePasswordFile: {file} cannot be read"))?;

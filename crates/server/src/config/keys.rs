@@ -38,19 +38,24 @@ impl ConfigKey {
 
     /// The environment variable that sets it: `ROWCAST_LIMITS_BODY_BYTES`.
     pub fn variable(&self) -> String {
-        let mut name = String::from("ROWCAST_");
-        for character in self.path.chars() {
-            match character {
-                '.' => name.push('_'),
-                upper if upper.is_ascii_uppercase() => {
-                    name.push('_');
-                    name.push(upper);
-                }
-                other => name.push(other.to_ascii_uppercase()),
-            }
-        }
-        name
+        format!("ROWCAST_{}", upper_snake(&self.path))
     }
+}
+
+/// `limits.bodyBytes` as `LIMITS_BODY_BYTES`.
+pub fn upper_snake(path: &str) -> String {
+    let mut name = String::new();
+    for character in path.chars() {
+        match character {
+            '.' => name.push('_'),
+            upper if upper.is_ascii_uppercase() => {
+                name.push('_');
+                name.push(upper);
+            }
+            other => name.push(other.to_ascii_uppercase()),
+        }
+    }
+    name
 }
 
 /// Every key, in the order of the types.

@@ -3,7 +3,7 @@
 use treeql::nearest::unknown;
 
 /// Middlewares that exist, by the names of the reference.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 20] = [
     "sslRedirect",
     "firewall",
     "cors",
@@ -22,6 +22,8 @@ const NAMES: [&str; 18] = [
     "pageLimits",
     "joinLimits",
     "textSearch",
+    "json",
+    "xml",
 ];
 
 /// The middlewares that are switched on.

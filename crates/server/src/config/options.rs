@@ -9,7 +9,8 @@ use crate::config::policy_options::{
     Authorization, IpAddress, JoinLimits, MultiTenancy, PageLimits, TextSearch,
 };
 use crate::config::record_options::{Sanitation, Validation};
-use crate::middleware::{ajax_only, cors, firewall, rate_limit, xsrf};
+use crate::http::tls;
+use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, xml, xsrf};
 
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -17,6 +18,16 @@ use crate::middleware::{ajax_only, cors, firewall, rate_limit, xsrf};
 pub struct Options {
     /// The database to serve: a SQLite file (`shop.db`), `mysql://user@host/database` or `postgres://user@host/database`.
     pub database: String,
+    /// The kind of the database, `mysql`, `pgsql` or `sqlite`, if `database` is its name only, as in php-crud-api.
+    pub driver: String,
+    /// With `driver`: the host of the database (default `localhost`), or the SQLite file (default `data.db`).
+    pub address: String,
+    /// With `driver`: the port of the database; 0 for its usual one.
+    pub port: u16,
+    /// With `driver`: the user of the database.
+    pub username: String,
+    /// With `driver`: the password of that user.
+    pub password: String,
     /// The password of the database user, if it is not part of `database`.
     pub database_password: String,
     /// A file that holds the password of the database user, and nothing else.
@@ -28,6 +39,8 @@ pub struct Options {
     pub cache_time: CacheTime,
     /// Address and port to listen on. The default can be reached from this machine only.
     pub listen: Listen,
+    /// Encrypted connections.
+    pub tls: tls::Options,
     /// Number of worker threads; 0 means one per core.
     pub workers: u16,
     /// Whether input that is not understood is an error that says so. `false` does what php-crud-api does.
@@ -45,14 +58,15 @@ pub struct Options {
     pub foreign_keys: String,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `status`.
+    /// Groups of paths that exist, separated by commas: `records`, `geojson`,
+    /// `status`, `health`, and `cache`, which is off.
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
     /// Middlewares that are switched on, separated by commas: `sslRedirect`, `firewall`, `cors`, `ajaxOnly`, `xsrf`,
     /// `apiKeyAuth`, `apiKeyDbAuth`, `dbAuth`, `jwtAuth`, `basicAuth`, `authorization`, `sanitation`, `validation`,
-    /// `ipAddress`, `multiTenancy`, `pageLimits`, `joinLimits`, `textSearch`. Their order does not matter: the order of the
-    /// pipeline is fixed.
+    /// `ipAddress`, `multiTenancy`, `pageLimits`, `joinLimits`, `textSearch`, `json`, `xml`. Their order does not matter: the
+    /// order of the pipeline is fixed.
     pub middlewares: Middlewares,
     /// Which addresses are let in.
     pub firewall: firewall::Options,
@@ -92,6 +106,10 @@ pub struct Options {
     pub validation: Validation,
     /// A search through all text columns.
     pub text_search: TextSearch,
+    /// JSON in text columns.
+    pub json: json::Options,
+    /// Bodies in XML.
+    pub xml: xml::Options,
     /// What is logged.
     pub log: Log,
     /// Bounds of what one caller can ask for.
@@ -132,7 +150,10 @@ pub struct Limits {
     pub join_tables: usize,
     /// Rows of one list; 0 means as many as there are, streamed.
     pub list_rows: i64,
-    /// Seconds that requests in flight have to end after Ctrl-C or SIGTERM.
+    /// Seconds for which it goes on serving after Ctrl-C or SIGTERM, while `/health/ready` says that it is not ready; as
+    /// many as balancers need to notice.
+    pub drain_delay_seconds: u64,
+    /// Seconds that requests in flight have to end after that.
     pub drain_seconds: u64,
 }
 
@@ -145,6 +166,7 @@ impl Default for Limits {
             join_depth: 8,
             join_tables: 32,
             list_rows: 0,
+            drain_delay_seconds: 0,
             drain_seconds: 30,
         }
     }
@@ -169,7 +191,7 @@ macro_rules! setting {
 setting!(Listen, String, "127.0.0.1:8080".to_owned());
 setting!(Strict, bool, true);
 setting!(Tables, String, "all".to_owned());
-setting!(Controllers, String, "records,status".to_owned());
+setting!(Controllers, String, "records,geojson,status,health".to_owned());
 setting!(Srid, u32, 4326);
 setting!(Middlewares, String, "cors".to_owned());
 setting!(PoolSize, u32, 0);

@@ -13,9 +13,11 @@ Rowcast runs without any configuration: `rowcast serve shop.db` is enough. Every
 ways. What is said in a flag wins over the environment, the environment over the file, the file over the default.
 
 - **A flag.** `--set KEY=VALUE` takes any key, as often as needed. The common ones have a flag of their own: the
-  database is the argument of `rowcast serve`, and there are `--listen`, `--workers`, `--lenient` (`strict = false`),
+  database is the argument of `rowcast serve`, and there are `--listen`, `--tls-cert`, `--tls-key`,
+  `--tls-self-signed`, `--workers`, `--lenient` (`strict = false`),
   `--log-format` and `--log-requests`.
 - **A variable of the environment**, named in the table.
+  The variables of php-crud-api, `PHP_CRUD_API_DATABASE` and so on, are understood, too; those that begin with `ROWCAST_` win.
 - **A TOML file**, named by `--config FILE`:
 
 ```toml
@@ -30,7 +32,7 @@ format = \"json\"
 bodyBytes = 1000000
 ```
 
-A key, a variable beginning with `ROWCAST_` or a value that is not understood is an error at the start, with the
+A key, a variable beginning with `ROWCAST_` or `PHP_CRUD_API_`, or a value that is not understood is an error at the start, with the
 nearest name that exists. `rowcast check --config FILE` looks at a configuration, and opens its database, without
 serving it.
 
@@ -58,6 +60,7 @@ fn row(key: &ConfigKey, defaults: &Json) -> String {
     };
     let default = defaults.pointer(&format!("/{}", key.path.replace('.', "/")));
     let default = match default {
+        Some(Json::Null) => "not set".to_owned(),
         Some(Json::String(text)) if text.is_empty() => "empty".to_owned(),
         Some(Json::String(text)) => format!("`{text}`"),
         Some(other) => format!("`{other}`"),

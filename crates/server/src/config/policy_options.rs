@@ -9,6 +9,23 @@ use serde::{Deserialize, Serialize};
 pub struct Authorization {
     /// Rules in their order. The first that fits who asks and the table decides; without one, the table does not exist.
     pub rules: Vec<Rule>,
+    /// Rules about paths in their order. If there are any, the first that fits who asks, the method and the path decides;
+    /// without one, the path does not exist.
+    pub paths: Vec<PathRule>,
+}
+
+/// A rule about paths.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PathRule {
+    /// For whom: `everyone` (the default), `anonymous`, `authenticated`, or a claim as `role=editor`.
+    pub who: String,
+    /// Methods, separated by commas; empty means all.
+    pub methods: String,
+    /// The path after `basePath`: `*` stands for one segment, `**` at the end for all that follow.
+    pub path: String,
+    /// Whether the path exists for them.
+    pub allow: bool,
 }
 
 /// A rule of the authorization.

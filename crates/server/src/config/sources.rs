@@ -7,8 +7,9 @@ use anyhow::{Context, anyhow, bail};
 use toml::{Table, Value};
 use treeql::nearest::nearest;
 
-use crate::config::keys::{ConfigKey, Kind, keys};
+use crate::config::keys::{ConfigKey, Kind, keys, upper_snake};
 use crate::config::options::Options;
+use crate::config::reference;
 
 /// What begins the names of our environment variables.
 const PREFIX: &str = "ROWCAST_";
@@ -33,6 +34,7 @@ impl Sources {
             Some(path) => read_file(path, &keys)?,
             None => Table::new(),
         };
+        self.add_reference(&mut table, &keys)?;
         self.add_environment(&mut table, &keys)?;
         for (path, value) in &self.flags {
             let key = find(path, &keys, "setting")?;
@@ -43,6 +45,47 @@ impl Sources {
         }
         let one_line = |error: toml::de::Error| error.to_string().trim().replace('\n', " ");
         table.try_into().map_err(|error| anyhow!("the configuration cannot be read: {}", one_line(error)))
+    }
+
+    /// The variables of php-crud-api; as there, an empty one and `0` are as good as none.
+    fn add_reference(&self, table: &mut Table, keys: &[ConfigKey]) -> anyhow::Result<()> {
+        for (name, value) in &self.environment {
+            let Some((name, rest)) =
+                name.to_str().and_then(|name| Some((name, name.strip_prefix(reference::PREFIX)?)))
+            else {
+                continue;
+            };
+            let Some(value) = value.to_str() else { bail!("the variable {name} is not UTF-8") };
+            let renamed = reference::RENAMED.iter().find(|(from, _)| upper_snake(from) == rest);
+            let path = |key: &&ConfigKey| {
+                !key.is_entry()
+                    && match renamed {
+                        Some((_, to)) => key.path == *to,
+                        None => upper_snake(&key.path) == rest,
+                    }
+            };
+            let is_set = !value.is_empty() && value != "0";
+            match keys.iter().find(path) {
+                Some(key) if is_set => {
+                    put(table, &key.path, typed(Value::String(value.to_owned()), key, name)?)
+                }
+                Some(_) => {}
+                None => {
+                    if let Some(path) = reference::absent_names().find(|path| upper_snake(path) == rest) {
+                        if is_set {
+                            bail!("{name} {}", reference::absent(path).unwrap_or_default());
+                        }
+                        continue;
+                    }
+                    let known: Vec<String> = keys
+                        .iter()
+                        .map(|key| reference::PREFIX.to_owned() + &upper_snake(&key.path))
+                        .collect();
+                    bail!("unknown variable {name}{}", hint(name, known.iter().map(String::as_str)));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn add_environment(&self, table: &mut Table, keys: &[ConfigKey]) -> anyhow::Result<()> {
@@ -65,7 +108,8 @@ impl Sources {
 fn read_file(path: &Path, keys: &[ConfigKey]) -> anyhow::Result<Table> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| anyhow!("{shown} cannot be read: {error}"))?;
-    let table: Table = text.parse().map_err(|error| anyhow!("{shown} is no TOML: {error}"))?;
+    let mut table: Table = text.parse().map_err(|error| anyhow!("{shown} is no TOML: {error}"))?;
+    reference::rename(&mut table);
     check(&table, "", keys, &shown.to_string())?;
     Ok(table)
 }
@@ -108,6 +152,9 @@ fn check(table: &Table, prefix: &str, keys: &[ConfigKey], file: &str) -> anyhow:
 }
 
 fn find<'a>(path: &str, keys: &'a [ConfigKey], what: &str) -> anyhow::Result<&'a ConfigKey> {
+    if let Some(reason) = reference::absent(path) {
+        bail!("{path} {reason}");
+    }
     keys.iter()
         .find(|key| key.path == path)
         .ok_or_else(|| anyhow!("unknown {what} '{path}'{}", hint(path, keys.iter().map(|key| &*key.path))))
@@ -193,6 +240,28 @@ mod tests {
         assert_eq!(error.to_string(), "unknown variable ROWCAST_LISTNE; did you mean 'ROWCAST_LISTEN'?");
         let error = sources(&[], &[("limits.bodyByte", "1")]).options().expect_err("it is misspelt");
         assert_eq!(error.to_string(), "unknown setting 'limits.bodyByte'; did you mean 'limits.bodyBytes'?");
+    }
+
+    #[test]
+    fn variables_of_the_reference_work_and_ours_win() {
+        let set = [
+            ("PHP_CRUD_API_DATABASE", "shop"),
+            ("PHP_CRUD_API_API_KEY_DB_AUTH_USERS_TABLE", "people"),
+            ("PHP_CRUD_API_JWT_AUTH_SECRETS", "k"),
+            ("PHP_CRUD_API_BASIC_AUTH_SESSION_NAME", "s"),
+            ("PHP_CRUD_API_CACHE_TIME", "0"),
+            ("PHP_CRUD_API_DEBUG", ""),
+            ("PHP_CRUD_API_PORT", "3306"),
+            ("ROWCAST_PORT", "3307"),
+        ];
+        let options = sources(&set, &[]).options().expect("all are known");
+        assert_eq!((&*options.database, options.port), ("shop", 3307));
+        assert_eq!((&*options.api_key_db_auth.users_table, &*options.jwt_auth.secrets), ("people", "k"));
+        assert_eq!((&*options.session.session_name, options.cache_time.0), ("s", 10));
+        let error = |name: &str| sources(&[(name, "1")], &[]).options().unwrap_err().to_string();
+        assert!(error("PHP_CRUD_API_DATABSE").contains("did you mean 'PHP_CRUD_API_DATABASE'?"));
+        assert!(error("PHP_CRUD_API_DEBUG").contains("does not exist"));
+        assert!(error("PHP_CRUD_API_CUSTOM_CONTROLLERS").contains("is code"));
     }
 
     #[test]

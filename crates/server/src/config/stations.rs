@@ -11,11 +11,15 @@ use crate::auth::jwt::Verifier;
 use crate::auth::session::Sessions;
 use crate::config::middlewares::Middlewares;
 use crate::config::options::Options;
+use crate::config::policy_options::PathRule as PathRuleOptions;
 use crate::middleware::Stations;
 use crate::middleware::ajax_only::AjaxOnly;
 use crate::middleware::cors::Cors;
 use crate::middleware::firewall::Firewall;
+use crate::middleware::json::JsonMembers;
+use crate::middleware::path_rules::{PATH_RULES_MAX, PathRule, PathRules};
 use crate::middleware::rate_limit::RateLimit;
+use crate::middleware::xml::Xml;
 use crate::middleware::xsrf::Xsrf;
 
 /// The stations that are switched on. The error is a sentence that names the setting.
@@ -27,14 +31,32 @@ pub fn stations(options: &Options, on: &Middlewares) -> Result<Stations, String>
         cors: on.when("cors", || Cors::compile(&options.cors))?,
         ajax_only: on.when("ajaxOnly", || AjaxOnly::compile(&options.ajax_only))?,
         xsrf: on.when("xsrf", || Xsrf::compile(&options.xsrf))?,
-        rate_limit: RateLimit::compile(&options.rate_limit)?,
+        rate_limit: RateLimit::compile(&options.rate_limit, has_auth(on))?,
+        paths: on.when("authorization", || paths(&options.authorization.paths))?.flatten(),
+        xml: on.when("xml", || Xml::compile(&options.xml))?,
+        json: on.when("json", || JsonMembers::compile(&options.json))?,
     })
+}
+
+fn has_auth(on: &Middlewares) -> bool {
+    ["apiKeyAuth", "apiKeyDbAuth", "dbAuth", "jwtAuth", "basicAuth"].iter().any(|way| on.has(way))
+}
+
+fn paths(options: &[PathRuleOptions]) -> Result<Option<PathRules>, String> {
+    if options.len() > PATH_RULES_MAX {
+        return Err(format!("authorization.paths: {} rules; there may be {PATH_RULES_MAX}", options.len()));
+    }
+    let rule = |(index, rule): (usize, &PathRuleOptions)| {
+        PathRule::parse(&rule.who, &rule.methods, &rule.path, rule.allow)
+            .map_err(|error| format!("authorization.paths, rule {}: {error}", index + 1))
+    };
+    let rules: Vec<PathRule> = options.iter().enumerate().map(rule).collect::<Result<_, _>>()?;
+    Ok((!rules.is_empty()).then_some(PathRules(rules)))
 }
 
 /// How people say who they are, if any way is switched on.
 pub fn auth(options: &Options, on: &Middlewares) -> Result<Option<Arc<Auth>>, String> {
-    let ways = ["apiKeyAuth", "apiKeyDbAuth", "dbAuth", "jwtAuth", "basicAuth"];
-    if !ways.iter().any(|way| on.has(way)) {
+    if !has_auth(on) {
         return Ok(None);
     }
     Ok(Some(Arc::new(Auth {

@@ -1,13 +1,14 @@
 //! Bodies: out, whole or streamed; in, up to a limit.
 
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use engine::driver::Chunks;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use treeql::encode::{Malformed, Rewriter};
 use treeql::error::{Code, Error};
 
 /// limit: how long the body of a request may take to arrive.
@@ -20,12 +21,53 @@ pub enum Body {
     /// The next bytes, and where the others come from. An error ends the connection without the final chunk, so that
     /// a client never takes half an answer for a whole one.
     Stream(Bytes, Box<Chunks>),
+    /// A stream that is rewritten as it goes out.
+    Rewritten(Box<Rewritten>),
+}
+
+/// A body on its way through a rewriter. Of the answer no more is kept than a chunk and what the rewriter keeps.
+pub struct Rewritten {
+    source: Body,
+    rewriter: Rewriter,
+    is_ended: bool,
 }
 
 impl Body {
     /// A body that begins with `first`.
     pub fn stream(first: Bytes, rest: Chunks) -> Body {
         Body::Stream(first, Box::new(rest))
+    }
+
+    /// The same body, rewritten. A whole one is rewritten now.
+    pub fn rewritten(self, mut rewriter: Rewriter) -> Result<Body, Malformed> {
+        let Body::Whole(bytes) = self else {
+            return Ok(Body::Rewritten(Box::new(Rewritten { source: self, rewriter, is_ended: false })));
+        };
+        let mut out = Vec::with_capacity(bytes.len());
+        rewriter.push(&bytes, true, &mut out)?;
+        Ok(Body::Whole(out.into()))
+    }
+}
+
+impl Rewritten {
+    /// The next bytes that are made of one chunk or more; the end is made when the source has ended.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        let mut out = Vec::new();
+        while out.is_empty() && !self.is_ended {
+            let piece = match ready!(Pin::new(&mut self.source).poll_frame(context)) {
+                Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => {
+                    self.is_ended = true;
+                    Bytes::new()
+                }
+            };
+            if let Err(malformed) = self.rewriter.push(&piece, self.is_ended, &mut out) {
+                let sentence = format!("the answer cannot be rewritten: {malformed}");
+                return Poll::Ready(Some(Err(Error::new(Code::Internal, sentence))));
+            }
+        }
+        Poll::Ready((!out.is_empty()).then(|| Ok(out.into())))
     }
 }
 
@@ -42,6 +84,9 @@ impl HttpBody for Body {
             Body::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Body::Stream(first, _) if !first.is_empty() => {
                 Poll::Ready(Some(Ok(Frame::data(std::mem::take(first)))))
+            }
+            Body::Rewritten(rewritten) => {
+                rewritten.poll_next(context).map(|next| next.map(|bytes| bytes.map(Frame::data)))
             }
             Body::Stream(_, rest) => rest.poll_next(context).map(|next| {
                 next.map(|chunk| {
@@ -63,6 +108,7 @@ impl HttpBody for Body {
                 hint.set_lower(first.len() as u64);
                 hint
             }
+            Body::Rewritten(_) => SizeHint::new(),
         }
     }
 }

@@ -17,9 +17,9 @@ use crate::http::cork::Cork;
 use crate::http::message::{Head, Response};
 
 /// limit: how long the head of a request may take to arrive, a connection that is kept open and silent included.
-const HEAD_PATIENCE: Duration = Duration::from_secs(75);
+pub const HEAD_PATIENCE: Duration = Duration::from_secs(75);
 /// limit: bytes of the head of a request.
-const HEAD_BYTES_MAX: usize = 128 * 1024;
+pub const HEAD_BYTES_MAX: usize = 128 * 1024;
 
 /// What answers requests.
 pub trait Answer: Clone + 'static {
@@ -31,22 +31,17 @@ pub trait Answer: Clone + 'static {
 pub async fn serve_connection(stream: TcpStream, answer: impl Answer, mut draining: watch::Receiver<bool>) {
     // Without this, a small answer would wait for the acknowledgement of the one before.
     stream.set_nodelay(true).ok();
-    let peer: Rc<str> =
-        stream.peer_addr().map_or_else(|_| String::new(), |peer| peer.ip().to_canonical().to_string()).into();
+    let peer = peer_of(&stream);
     let cork = Cork::new(stream);
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let (answer, peer) = (answer.clone(), Rc::clone(&peer));
         async move {
             let (parts, body) = request.into_parts();
-            let response = answer.answer(Head::new(parts, peer), Incoming::new(body)).await;
+            let response = answer.answer(Head::new(parts, peer, false), Incoming::new(body)).await;
             Ok::<_, Infallible>(native(response))
         }
     });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_PATIENCE)
-        .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(TokioIo::new(cork.clone()), service);
+    let connection = http1().serve_connection(TokioIo::new(cork.clone()), service);
     let mut connection = pin!(connection);
     let mut drain = pin!(draining.changed());
     let mut is_draining = false;
@@ -67,7 +62,20 @@ pub async fn serve_connection(stream: TcpStream, answer: impl Answer, mut draini
     }
 }
 
-fn native(response: Response) -> hyper::Response<Body> {
+/// The address at the other end, as text.
+pub fn peer_of(stream: &TcpStream) -> Rc<str> {
+    stream.peer_addr().map_or_else(|_| String::new(), |peer| peer.ip().to_canonical().to_string()).into()
+}
+
+/// What speaks HTTP/1.1, with its bounds.
+pub fn http1() -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD_BYTES_MAX);
+    builder
+}
+
+/// A response in the type of the library.
+pub fn native(response: Response) -> hyper::Response<Body> {
     let mut native = hyper::Response::new(response.body);
     *native.status_mut() = response.status;
     *native.headers_mut() = response.headers;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use engine::driver::Chunks;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use treeql::encode::write_error;
+use treeql::encode::{Malformed, Rewriter, write_error};
 use treeql::error::{Code, Error};
 use treeql::mode::Mode;
 
@@ -18,12 +18,13 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=ut
 pub struct Head {
     parts: Parts,
     peer: Rc<str>,
+    is_tls: bool,
 }
 
 impl Head {
     /// The head of a request that came from the address `peer`.
-    pub fn new(parts: Parts, peer: Rc<str>) -> Head {
-        Head { parts, peer }
+    pub fn new(parts: Parts, peer: Rc<str>, is_tls: bool) -> Head {
+        Head { parts, peer, is_tls }
     }
 
     /// The address that the request came from.
@@ -43,7 +44,7 @@ impl Head {
 
     /// Whether the connection is encrypted.
     pub fn is_tls(&self) -> bool {
-        false
+        self.is_tls
     }
 
     /// Path and query as sent.
@@ -109,6 +110,21 @@ impl Response {
             response.headers.insert(header::RETRY_AFTER, seconds);
         }
         response
+    }
+
+    /// Whether the body is a JSON document.
+    pub fn is_json(&self) -> bool {
+        self.headers.get(header::CONTENT_TYPE) == Some(&JSON)
+    }
+
+    /// Whether there is no body.
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.body, Body::Whole(bytes) if bytes.is_empty())
+    }
+
+    /// The same answer, its body rewritten.
+    pub fn rewritten(self, rewriter: Rewriter) -> Result<Response, Malformed> {
+        Ok(Response { body: self.body.rewritten(rewriter)?, ..self })
     }
 
     /// JSON with another status.

@@ -6,11 +6,15 @@ mod cookie;
 mod cork;
 mod listener;
 mod message;
+mod secure;
 mod setting;
+pub mod tls;
 
 pub use body::{Body, Incoming};
 pub use connection::{Answer, serve_connection};
 pub use cookie::{Cookie, cookies};
 pub use listener::{bind, check_free};
 pub use message::{Head, Response};
+pub use secure::serve_encrypted;
 pub use setting::{header_name, list};
+pub use tls::Tls;

@@ -1,22 +1,21 @@
-//! rateLimit: so many requests per caller and time, with a burst; those beyond are told when to come back.
+//! rateLimit: how often somebody may ask, and how often an address may fail to say who it is.
 
-use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use http::{HeaderMap, HeaderName, HeaderValue};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use treeql::error::{Code, Error};
 
-/// How many locks the callers are spread over.
-const SHARDS: usize = 16;
-/// limit: callers that are remembered per shard. Whoever is new when all of them are busy shares one bucket.
-const CALLERS_MAX: usize = 8192;
-/// The bucket of those who are not remembered.
-const SHARED: u64 = 0;
+use crate::middleware::buckets::{Buckets, Standing};
+
+/// Failures that an address may have in [`FAILURE_SECONDS`] if nothing is configured: enough for fingers, not for lists.
+const FAILURES: u32 = 20;
+const FAILURE_SECONDS: u32 = 60;
+/// The headers of draft-ietf-httpapi-ratelimit-headers-10.
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
 /// Settings of rateLimit.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -30,11 +29,14 @@ pub struct Options {
     pub burst: u32,
     /// What tells callers apart: `address`, `user` or `key`. Who has no user or key is told apart by address.
     pub by: String,
+    /// Failed attempts to authenticate that an address may make in a minute, after which it has to wait; 0 means as
+    /// many as it likes. If this is not set, it is 20 for addresses of other machines.
+    pub failures: Option<u32>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { requests: 0, seconds: 60, burst: 0, by: "address".to_owned() }
+        Options { requests: 0, seconds: 60, burst: 0, by: "address".to_owned(), failures: None }
     }
 }
 
@@ -57,88 +59,151 @@ enum By {
     Key,
 }
 
-/// Token buckets, each written as the moment at which it will be full again.
+/// The limits that are configured.
 pub struct RateLimit {
     by: By,
-    /// Nanoseconds in which one request is earned.
-    interval: u64,
-    /// Nanoseconds in which an empty bucket fills.
-    depth: u64,
-    start: Instant,
-    hasher: RandomState,
-    shards: [Mutex<HashMap<u64, u64>>; SHARDS],
+    requests: Option<Requests>,
+    failures: Option<Failures>,
+}
+
+struct Requests {
+    buckets: Buckets,
+    /// The limit for people: `100 in 60 s`.
+    sentence: String,
+    policy: HeaderValue,
+}
+
+struct Failures {
+    buckets: Buckets,
+    /// Whether addresses of this machine are counted, too.
+    counts_loopback: bool,
 }
 
 impl RateLimit {
     /// Checks the settings; nothing, if there is no limit. The error is a sentence.
-    pub fn compile(options: &Options) -> Result<Option<RateLimit>, String> {
+    pub fn compile(options: &Options, has_auth: bool) -> Result<Option<RateLimit>, String> {
         let by = match options.by.as_str() {
             "address" => By::Address,
             "user" => By::User,
             "key" => By::Key,
             other => return Err(format!("rateLimit.by is '{other}', but takes address, user or key")),
         };
-        if options.requests == 0 {
-            return Ok(None);
-        }
-        if options.seconds == 0 {
+        if options.requests > 0 && options.seconds == 0 {
             return Err("rateLimit.seconds is 0, but takes the time for rateLimit.requests".to_owned());
         }
-        let burst = if options.burst == 0 { options.requests } else { options.burst };
-        let interval = u64::from(options.seconds) * 1_000_000_000 / u64::from(options.requests);
-        Ok(Some(RateLimit {
-            by,
-            interval: interval.max(1),
-            depth: interval.max(1).saturating_mul(u64::from(burst)),
-            start: Instant::now(),
-            hasher: RandomState::new(),
-            shards: Default::default(),
-        }))
+        let most = options.failures.unwrap_or(FAILURES);
+        let failures = (has_auth && most > 0).then(|| Failures {
+            buckets: Buckets::new(most, FAILURE_SECONDS, most),
+            counts_loopback: options.failures.is_some(),
+        });
+        let requests = (options.requests > 0).then(|| Requests::new(options));
+        Ok((requests.is_some() || failures.is_some()).then_some(RateLimit { by, requests, failures }))
+    }
+
+    /// What is decided before anybody has said who they are, because verifying a password is what costs most: 2004 for an
+    /// address that has failed too often, and for one that has asked too often if addresses are counted.
+    pub fn before(
+        &self,
+        address: Option<IpAddr>,
+        now: Instant,
+        standing: &mut Option<Standing>,
+    ) -> Result<(), Error> {
+        if let Some(failures) = self.failures.as_ref().filter(|failures| failures.counts(address)) {
+            let seconds = failures.buckets.wait(Caller::Address(address.map(network)), now);
+            if seconds > 0 {
+                return Err(refusal(
+                    seconds,
+                    "rateLimit.failures",
+                    "too many failed attempts to authenticate",
+                ));
+            }
+        }
+        if self.by == By::Address { self.count(address, None, None, now, standing) } else { Ok(()) }
+    }
+
+    /// What is decided when it is known who asks: 2004 for a user or a key that has asked too often.
+    pub fn after(
+        &self,
+        address: Option<IpAddr>,
+        user: Option<&str>,
+        key: Option<&str>,
+        now: Instant,
+        standing: &mut Option<Standing>,
+    ) -> Result<(), Error> {
+        if self.by == By::Address { Ok(()) } else { self.count(address, user, key, now, standing) }
+    }
+
+    /// Says that an attempt to authenticate has failed.
+    pub fn failed(&self, address: Option<IpAddr>, now: Instant) {
+        if let Some(failures) = self.failures.as_ref().filter(|failures| failures.counts(address)) {
+            // Those that were under way when the last one failed are not held against anyone.
+            failures.buckets.take(Caller::Address(address.map(network)), now).ok();
+        }
+    }
+
+    /// Says in the headers how the caller stands.
+    pub fn finish(&self, standing: Option<Standing>, headers: &mut HeaderMap) {
+        let (Some(requests), Some(Standing { remaining, seconds })) = (&self.requests, standing) else {
+            return;
+        };
+        headers.insert(POLICY, requests.policy.clone());
+        if let Ok(value) = HeaderValue::from_str(&format!("\"requests\";r={remaining};t={seconds}")) {
+            headers.insert(LIMIT, value);
+        }
+    }
+
+    fn count(
+        &self,
+        address: Option<IpAddr>,
+        user: Option<&str>,
+        key: Option<&str>,
+        now: Instant,
+        standing: &mut Option<Standing>,
+    ) -> Result<(), Error> {
+        let Some(requests) = &self.requests else { return Ok(()) };
+        match requests.buckets.take(self.caller(address, user, key), now) {
+            Ok(after) => {
+                *standing = Some(after);
+                Ok(())
+            }
+            Err(refused) => {
+                *standing = Some(refused);
+                Err(refusal(refused.seconds, "rateLimit.requests", &requests.sentence))
+            }
+        }
     }
 
     /// The caller by what the settings tell callers apart.
-    pub fn caller<'a>(
-        &self,
-        address: Option<IpAddr>,
-        user: Option<&'a str>,
-        key: Option<&'a str>,
-    ) -> Caller<'a> {
+    fn caller<'a>(&self, address: Option<IpAddr>, user: Option<&'a str>, key: Option<&'a str>) -> Caller<'a> {
         match (self.by, user, key) {
             (By::User, Some(user), _) => Caller::User(user),
             (By::Key, _, Some(key)) => Caller::Key(key),
             _ => Caller::Address(address.map(network)),
         }
     }
+}
 
-    /// Takes one request from the caller's bucket. An empty one is 2004 with the seconds until it is not.
-    pub fn check(&self, caller: Caller<'_>, now: Instant) -> Result<(), Error> {
-        let elapsed = now.saturating_duration_since(self.start).as_nanos();
-        let now = u64::try_from(elapsed).unwrap_or(u64::MAX);
-        let id = self.hasher.hash_one(caller).max(SHARED + 1);
-        let shard = &self.shards[(id % SHARDS as u64) as usize];
-        let mut buckets = shard.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = place(&mut buckets, id, now);
-        let full = buckets.entry(id).or_insert(now);
-        let next = (*full).max(now).saturating_add(self.interval);
-        let missing = next.saturating_sub(now.saturating_add(self.depth));
-        if missing == 0 {
-            *full = next;
-            return Ok(());
+impl Requests {
+    fn new(options: &Options) -> Requests {
+        let Options { requests, seconds, .. } = *options;
+        let burst = if options.burst == 0 { requests } else { options.burst };
+        let policy = HeaderValue::from_str(&format!("\"requests\";q={requests};w={seconds}"));
+        Requests {
+            buckets: Buckets::new(requests, seconds, burst),
+            sentence: format!("there may be {requests} in {seconds} s, {burst} at once"),
+            policy: policy.expect("it is made of digits"),
         }
-        Err(Error::new(Code::TooManyRequests, missing.div_ceil(1_000_000_000).to_string()))
     }
 }
 
-/// Where the bucket of `id` is. Full ones are forgotten when there are too many: they are as good as new ones.
-fn place(buckets: &mut HashMap<u64, u64>, id: u64, now: u64) -> u64 {
-    if buckets.len() < CALLERS_MAX || buckets.contains_key(&id) {
-        return id;
+impl Failures {
+    fn counts(&self, address: Option<IpAddr>) -> bool {
+        self.counts_loopback || !address.is_some_and(|address| address.to_canonical().is_loopback())
     }
-    // Looking for full ones in vain with every request would be slow: the shared bucket waits for the next chance.
-    if buckets.get(&SHARED).is_none_or(|full| *full <= now) {
-        buckets.retain(|_, full| *full > now);
-    }
-    if buckets.len() < CALLERS_MAX { id } else { SHARED }
+}
+
+fn refusal(seconds: u64, setting: &'static str, sentence: &str) -> Error {
+    Error::new(Code::TooManyRequests, seconds.to_string()).detail(setting, sentence)
 }
 
 /// An address of IPv4, or the /64 of one of IPv6.
@@ -154,13 +219,13 @@ mod tests {
     use std::net::IpAddr;
     use std::time::{Duration, Instant};
 
-    use treeql::error::{Code, Error};
+    use treeql::error::Code;
 
-    use crate::middleware::rate_limit::{CALLERS_MAX, Caller, Options, RateLimit, SHARDS};
+    use crate::middleware::rate_limit::{Caller, Options, RateLimit};
 
-    fn limit(requests: u32, seconds: u32, burst: u32, by: &str) -> RateLimit {
-        let options = Options { requests, seconds, burst, by: by.into() };
-        RateLimit::compile(&options).unwrap().expect("there is a limit")
+    fn limit(requests: u32, by: &str, failures: Option<u32>) -> RateLimit {
+        let options = Options { requests, by: by.into(), failures, ..Options::default() };
+        RateLimit::compile(&options, true).unwrap().expect("there is a limit")
     }
 
     fn address(text: &str) -> Option<IpAddr> {
@@ -168,50 +233,58 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_empties_and_fills() {
-        let (limit, start) = (limit(10, 60, 3, "user"), Instant::now());
-        let ask = |seconds: u64| limit.check(Caller::User("ann"), start + Duration::from_secs(seconds));
-        let wait = |seconds: &str| Err(Error::new(Code::TooManyRequests, seconds));
-        assert_eq!([ask(0), ask(0), ask(0)], [Ok(()), Ok(()), Ok(())]);
-        assert_eq!(ask(0), wait("6"));
-        assert_eq!(ask(4), wait("2"));
-        assert_eq!(ask(4), wait("2"));
-        assert_eq!([ask(6), ask(6)], [Ok(()), wait("6")]);
-        assert_eq!([ask(600), ask(600), ask(600), ask(600)], [Ok(()), Ok(()), Ok(()), wait("6")]);
-        assert_eq!(limit.check(Caller::User("bob"), start), Ok(()));
-        assert_eq!(limit.check(Caller::Key("ann"), start), Ok(()));
-    }
-
-    #[test]
     fn callers_are_told_apart_by_what_is_proved() {
-        let caller = |by: &str, user, key| limit(1, 1, 0, by).caller(address("2001:db8::1"), user, key);
+        let caller = |by: &str, user, key| limit(1, by, None).caller(address("2001:db8::1"), user, key);
         let network = Caller::Address(address("2001:db8::"));
         assert_eq!(caller("address", Some("ann"), Some("k")), network);
         assert_eq!(caller("user", Some("ann"), Some("k")), Caller::User("ann"));
         assert_eq!(caller("key", Some("ann"), Some("k")), Caller::Key("k"));
         assert_eq!(caller("user", None, Some("k")), network);
         assert_eq!(caller("key", Some("ann"), None), network);
-        let four = limit(1, 1, 0, "address").caller(address("192.0.2.1"), None, None);
+        let four = limit(1, "address", None).caller(address("192.0.2.1"), None, None);
         assert_eq!(four, Caller::Address(address("192.0.2.1")));
     }
 
     #[test]
-    fn callers_that_are_remembered_have_an_end() {
-        let (limit, now) = (limit(1, 60, 0, "address"), Instant::now());
-        let ask = |number: u32, now| limit.check(Caller::Address(Some(IpAddr::V4(number.into()))), now);
-        assert_eq!(ask(0, now), Ok(()));
-        let refused = (1..200_000).filter(|number| ask(*number, now).is_err()).count();
-        let kept: usize = limit.shards.iter().map(|shard| shard.lock().unwrap().len()).sum();
-        assert!(kept <= (CALLERS_MAX + 1) * SHARDS && refused > 0, "{kept} {refused}");
-        assert!(ask(0, now).is_err(), "a flood of others does not give anyone a new bucket");
-        let later = now + Duration::from_secs(61);
-        assert_eq!((ask(0, later), ask(300_000, later)), (Ok(()), Ok(())));
+    fn addresses_are_counted_before_and_users_after() {
+        let (now, mut standing) = (Instant::now(), None);
+        let by_address = limit(1, "address", None);
+        assert!(by_address.before(address("192.0.2.1"), now, &mut standing).is_ok());
+        assert!(by_address.after(address("192.0.2.1"), Some("ann"), None, now, &mut standing).is_ok());
+        let refused = by_address.before(address("192.0.2.1"), now, &mut standing).unwrap_err();
+        assert_eq!((refused.code, &*refused.argument), (Code::TooManyRequests, "60"));
+        assert!(refused.details[0].0.contains("rateLimit.requests"));
+        let by_user = limit(1, "user", None);
+        for _ in 0..3 {
+            assert!(by_user.before(address("192.0.2.1"), now, &mut standing).is_ok());
+        }
+        assert!(by_user.after(address("192.0.2.1"), Some("ann"), None, now, &mut standing).is_ok());
+        assert!(by_user.after(address("192.0.2.2"), Some("ann"), None, now, &mut standing).is_err());
+        assert!(by_user.after(address("192.0.2.1"), Some("bob"), None, now, &mut standing).is_ok());
+    }
+
+    #[test]
+    fn failures_close_the_door_for_their_address_only() {
+        let (limit, now, mut standing) = (limit(0, "address", None), Instant::now(), None);
+        let (bad, good, here) = (address("192.0.2.1"), address("192.0.2.2"), address("127.0.0.1"));
+        for _ in 0..20 {
+            assert!(limit.before(bad, now, &mut standing).is_ok());
+            limit.failed(bad, now);
+            limit.failed(here, now);
+        }
+        let refused = limit.before(bad, now, &mut standing).unwrap_err();
+        assert_eq!((refused.code, &*refused.argument), (Code::TooManyRequests, "3"));
+        assert!(limit.before(good, now, &mut standing).is_ok());
+        assert!(limit.before(here, now, &mut standing).is_ok(), "this machine is not counted by default");
+        assert!(limit.before(bad, now + Duration::from_secs(3), &mut standing).is_ok());
     }
 
     #[test]
     fn settings_are_checked() {
-        assert!(RateLimit::compile(&Options::default()).unwrap().is_none());
-        let error = |options: Options| RateLimit::compile(&options).err().unwrap();
+        assert!(RateLimit::compile(&Options::default(), false).unwrap().is_none());
+        let none = Options { failures: Some(0), ..Options::default() };
+        assert!(RateLimit::compile(&none, true).unwrap().is_none());
+        let error = |options: Options| RateLimit::compile(&options, false).err().unwrap();
         assert!(
             error(Options { by: "body".into(), ..Options::default() }).contains("rateLimit.by is 'body'")
         );

@@ -3,7 +3,10 @@
 use crate::middleware::ajax_only::AjaxOnly;
 use crate::middleware::cors::Cors;
 use crate::middleware::firewall::Firewall;
+use crate::middleware::json::JsonMembers;
+use crate::middleware::path_rules::PathRules;
 use crate::middleware::rate_limit::RateLimit;
+use crate::middleware::xml::Xml;
 use crate::middleware::xsrf::Xsrf;
 
 /// The middlewares that are switched on.
@@ -23,4 +26,10 @@ pub struct Stations {
     pub xsrf: Option<Xsrf>,
     /// How often somebody may ask.
     pub rate_limit: Option<RateLimit>,
+    /// Which paths exist for whom.
+    pub paths: Option<PathRules>,
+    /// Whether bodies may be XML.
+    pub xml: Option<Xml>,
+    /// Which text columns hold JSON.
+    pub json: Option<JsonMembers>,
 }

@@ -92,11 +92,16 @@ impl Running {
                 }
             }
         }
-        let address = self.said.iter().find_map(|line| line.split_once("http://127.0.0.1:"));
+        let address = self.said.iter().find_map(|line| line.split_once("://127.0.0.1:"));
         let digits: String = address
             .map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect())
             .unwrap_or_default();
         self.port = digits.parse().expect("it says its address");
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends a signal by its name: TERM, INT.

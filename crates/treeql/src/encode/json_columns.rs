@@ -59,26 +59,66 @@ pub fn expand(document: &[u8], columns: &JsonColumns) -> Vec<u8> {
 
 fn expand_text(text: &str, columns: &JsonColumns) -> Result<Vec<u8>, Malformed> {
     let mut out = Vec::with_capacity(text.len());
-    let mut scanner = Scanner::new(text);
-    let mut copied = 0;
-    while let Some(token) = scanner.token()? {
-        match token {
-            Token::Name(name) if !columns.has(&name) => scanner.skip()?,
-            Token::String(string) if string.starts_with(['[', '{']) => {
-                let span = scanner.span();
-                let written = out.len();
-                out.extend_from_slice(&text.as_bytes()[copied..span.start]);
-                if write_json(&mut out, &string).is_ok() {
-                    copied = span.end;
-                } else {
-                    out.truncate(written);
-                }
-            }
-            _ => {}
-        }
-    }
-    out.extend_from_slice(&text.as_bytes()[copied..]);
+    Expander::new(columns.clone(), false).piece(&mut Scanner::new(text), text, &mut out)?;
     Ok(out)
+}
+
+/// The members that hold the records of a list and what they have, as lists and features spell them.
+const LISTS: [&str; 3] = ["records", "features", "properties"];
+
+/// Opens strings, one piece of a document after the other.
+pub struct Expander {
+    columns: JsonColumns,
+    /// Whether the members of lists are entered whatever their names are.
+    in_lists: bool,
+    /// The depth at which the value ends that is passed over.
+    skipped: Option<usize>,
+    /// The next value is entered if it is an array or an object, but it is not opened.
+    is_list_next: bool,
+}
+
+impl Expander {
+    /// An expander before the first token.
+    pub fn new(columns: JsonColumns, in_lists: bool) -> Expander {
+        Expander { columns, in_lists, skipped: None, is_list_next: false }
+    }
+
+    /// Writes a piece of the document; `text` is what the scanner reads.
+    pub fn piece(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        text: &str,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Malformed> {
+        let mut copied = 0;
+        while let Some(token) = scanner.token()? {
+            if let Some(depth) = self.skipped {
+                if scanner.depth() <= depth {
+                    self.skipped = None;
+                }
+                continue;
+            }
+            let is_list = std::mem::take(&mut self.is_list_next);
+            match token {
+                Token::Name(name) if self.columns.has(&name) => {}
+                Token::Name(name) if self.in_lists && LISTS.contains(&&*name) => self.is_list_next = true,
+                Token::Name(_) => self.skipped = Some(scanner.depth()),
+                Token::String(string) if !is_list && string.starts_with(['[', '{']) => {
+                    let span = scanner.span();
+                    let written = out.len();
+                    out.extend_from_slice(&text.as_bytes()[copied..span.start]);
+                    if write_json(out, &string).is_ok() {
+                        copied = span.end;
+                    } else {
+                        out.truncate(written);
+                    }
+                }
+                _ => {}
+            }
+        }
+        out.extend_from_slice(&text.as_bytes()[copied..]);
+        Ok(())
+    }
 }
 
 /// Replaces the arrays and objects among the members that `columns` has by their text.

@@ -1,7 +1,5 @@
 //! JSON documents rewritten as XML, to the byte as php-crud-api does (SPEC 18.20).
 
-use std::ops::Range;
-
 use crate::encode::double::write_double_text;
 use crate::encode::scanner::{Malformed, Scanner, Token};
 
@@ -79,95 +77,108 @@ impl XmlTypes {
 /// ```
 pub fn json_to_xml(document: &[u8], types: XmlTypes) -> Result<Vec<u8>, Malformed> {
     let text = std::str::from_utf8(document).map_err(|e| Malformed { at: e.valid_up_to() })?;
-    let mut scanner = Scanner::new(text);
-    let out = Vec::with_capacity(text.len() * 2);
-    let mut writer = XmlWriter { out, types, open: Vec::new(), name: String::new() };
-    while let Some(token) = scanner.token()? {
-        writer.write(token);
-    }
-    Ok(writer.out)
+    let mut out = Vec::with_capacity(text.len() * 2);
+    XmlWriter::new(types).piece(&mut Scanner::new(text), &mut out)?;
+    Ok(out)
 }
 
 /// An element whose end is to come.
 struct Open {
-    /// Where its name stands in what is written.
-    name: Range<usize>,
+    /// Where its name begins among the names.
+    name: usize,
     kind: Kind,
     /// Its start tag has no `>` yet.
     is_empty: bool,
 }
 
-struct XmlWriter {
-    out: Vec<u8>,
+/// Writes the tokens of a document as elements, one piece after the other.
+pub struct XmlWriter {
     types: XmlTypes,
     open: Vec<Open>,
+    /// The names of the open elements, one after the other.
+    names: String,
     /// The name of the member that comes next.
-    name: String,
+    next: String,
 }
 
 impl XmlWriter {
-    fn write(&mut self, token: Token<'_>) {
+    /// A writer before the root.
+    pub fn new(types: XmlTypes) -> XmlWriter {
+        XmlWriter { types, open: Vec::new(), names: String::new(), next: String::new() }
+    }
+
+    /// Writes what a piece of the document has.
+    pub fn piece(&mut self, scanner: &mut Scanner<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        while let Some(token) = scanner.token()? {
+            self.write(token, out);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, token: Token<'_>, out: &mut Vec<u8>) {
         match token {
-            Token::BeginObject => self.begin(Kind::Object),
-            Token::BeginArray => self.begin(Kind::Array),
-            Token::EndObject | Token::EndArray => self.end(),
-            Token::Name(name) => element_name(&mut self.name, &name),
-            Token::String(text) => self.leaf(Kind::String, |out| escape(out, &text)),
-            Token::Number(digits) => self.leaf(Kind::Number, |out| write_number(out, digits)),
-            Token::Bool(truth) => self.leaf(Kind::Boolean, |out| out.extend_from_slice(word(truth))),
-            Token::Null => self.leaf(Kind::Null, |_out| {}),
+            Token::BeginObject => self.begin(Kind::Object, out),
+            Token::BeginArray => self.begin(Kind::Array, out),
+            Token::EndObject | Token::EndArray => self.end(out),
+            Token::Name(name) => element_name(&mut self.next, &name),
+            Token::String(text) => self.leaf(Kind::String, out, |out| escape(out, &text)),
+            Token::Number(digits) => self.leaf(Kind::Number, out, |out| write_number(out, digits)),
+            Token::Bool(truth) => self.leaf(Kind::Boolean, out, |out| out.extend_from_slice(word(truth))),
+            Token::Null => self.leaf(Kind::Null, out, |_out| {}),
         }
     }
 
-    fn begin(&mut self, kind: Kind) {
-        let name = self.start(kind);
+    fn begin(&mut self, kind: Kind, out: &mut Vec<u8>) {
+        let name = self.start(kind, out);
         self.open.push(Open { name, kind, is_empty: true });
     }
 
-    fn end(&mut self) {
+    fn end(&mut self, out: &mut Vec<u8>) {
         let Some(element) = self.open.pop() else { return };
         // compat: without children `<x/>`, but a null and an empty string have two tags.
         if element.is_empty {
-            self.out.extend_from_slice(b"/>");
+            out.extend_from_slice(b"/>");
+            self.names.truncate(element.name);
             return;
         }
-        self.close(element.name);
+        self.close(element.name, out);
     }
 
-    fn leaf(&mut self, kind: Kind, content: impl FnOnce(&mut Vec<u8>)) {
-        let name = self.start(kind);
-        self.out.push(b'>');
-        content(&mut self.out);
-        self.close(name);
+    fn leaf(&mut self, kind: Kind, out: &mut Vec<u8>, content: impl FnOnce(&mut Vec<u8>)) {
+        let name = self.start(kind, out);
+        out.push(b'>');
+        content(out);
+        self.close(name, out);
     }
 
-    /// Writes a start tag, all but its `>`, and returns where the name stands.
-    fn start(&mut self, kind: Kind) -> Range<usize> {
+    /// Writes a start tag, all but its `>`, and returns where the name begins among the names.
+    fn start(&mut self, kind: Kind, out: &mut Vec<u8>) -> usize {
         let name = match self.open.last_mut() {
             None => "root",
             Some(parent) => {
                 if std::mem::replace(&mut parent.is_empty, false) {
-                    self.out.push(b'>');
+                    out.push(b'>');
                 }
-                if parent.kind == Kind::Array { "item" } else { &self.name }
+                if parent.kind == Kind::Array { "item" } else { &self.next }
             }
         };
-        self.out.push(b'<');
-        let start = self.out.len();
-        self.out.extend_from_slice(name.as_bytes());
-        let end = self.out.len();
+        let start = self.names.len();
+        self.names.push_str(name);
+        out.push(b'<');
+        out.extend_from_slice(name.as_bytes());
         if self.types.has(kind) {
-            self.out.extend_from_slice(b" type=\"");
-            self.out.extend_from_slice(kind.name().as_bytes());
-            self.out.push(b'"');
+            out.extend_from_slice(b" type=\"");
+            out.extend_from_slice(kind.name().as_bytes());
+            out.push(b'"');
         }
-        start..end
+        start
     }
 
-    fn close(&mut self, name: Range<usize>) {
-        self.out.extend_from_slice(b"</");
-        self.out.extend_from_within(name);
-        self.out.push(b'>');
+    fn close(&mut self, name: usize, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"</");
+        out.extend_from_slice(&self.names.as_bytes()[name..]);
+        out.push(b'>');
+        self.names.truncate(name);
     }
 }
 

@@ -38,6 +38,11 @@ impl<'a> Selection<'a> {
         }
     }
 
+    /// Keeps columns that the answer cannot do without, whatever include and exclude say.
+    pub fn keep(&mut self, columns: impl IntoIterator<Item = (TableId, usize)>) {
+        self.mandatory.extend(columns);
+    }
+
     /// Whether a column of `table` is selected; `is_root` if it is the table of the request.
     pub fn has(&self, id: TableId, table: &Table, column: usize) -> bool {
         if self.mandatory.contains(&(id, column)) {

@@ -1,6 +1,7 @@
 //! The rows of a list: the filters of the caller, the search, and the rules.
 
 use crate::error::Error;
+use crate::plan::features::area_filters;
 use crate::plan::groups::{Node, group_path};
 use crate::plan::resolver::{Origin, Resolver, visible_rows};
 use crate::plan::scope::Scope;
@@ -19,6 +20,13 @@ pub fn conditions(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> R
             tree.insert(&group_path(&filter.group, scope, table)?, condition);
         }
         slot += filter.slots;
+    }
+    for filter in area_filters(scope, table, request)? {
+        let mut resolver =
+            Resolver { scope, filter: &filter.1, origin: Origin::Caller(filter.0), aliases: &mut aliases };
+        if let Some(condition) = resolver.resolve(table, Qualifier::None)? {
+            tree.insert(&[], condition);
+        }
     }
     if let Some(slot) = request.query.search {
         add_search(scope, table, request, slot, &mut tree);

@@ -139,6 +139,11 @@ impl<'a> Cells<'a> {
         cells
     }
 
+    /// The cell of a column of the table, if it is selected.
+    pub fn position(&self, column: usize) -> Option<usize> {
+        self.positions.iter().find(|(known, _)| *known == column).map(|(_, cell)| *cell)
+    }
+
     fn push(&mut self, scope: &Scope<'a>, offset: usize, id: TableId, index: usize, shown: bool) {
         let column = &scope.at(id).columns[index];
         self.positions.push((index, offset + self.columns.len()));
@@ -148,8 +153,8 @@ impl<'a> Cells<'a> {
 
     /// The cell of a column, selected without being shown if it was not.
     fn cell(&mut self, scope: &Scope<'a>, id: TableId, index: usize) -> usize {
-        if let Some((_, cell)) = self.positions.iter().find(|(known, _)| *known == index) {
-            return *cell;
+        if let Some(cell) = self.position(index) {
+            return cell;
         }
         let offset = self.layout.cells.len() - self.columns.len();
         self.push(scope, offset, id, index, false);

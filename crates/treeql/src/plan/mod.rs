@@ -2,6 +2,7 @@
 
 mod cache;
 mod columns;
+mod features;
 mod filter;
 mod groups;
 mod join;

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::encode::FeatureLayout;
 use crate::error::{Code, Error};
 use crate::nearest;
 use crate::plan::columns::Selection;
+use crate::plan::features::feature_columns;
 use crate::plan::filter::conditions;
 use crate::plan::join::{self, Cells};
 use crate::plan::resolver::visible_rows;
 use crate::plan::scope::Scope;
 use crate::plan::tree::{ListPlan, SelectPlan};
 use crate::request::{Query, Request, Window};
-use crate::schema::{Column, Table, TableId};
+use crate::schema::{Column, Table, TableId, TableKind};
 use crate::sql::{About, ColumnRef, Comparison, Condition, Param, Qualifier, Select, Source, count, select};
 
 /// Plans `GET /records/{table}`.
@@ -25,6 +27,10 @@ pub fn list(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<
 
 /// Plans `GET /records/{table}/{id}`; several ids run the same plan several times.
 pub fn read(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<SelectPlan, Error> {
+    if request.query.features.is_some() && scope.at(table).kind == TableKind::View {
+        // compat: a view has no features that can be told apart (SPEC 14).
+        return Err(Error::new(Code::OperationNotSupported, request.operation.name()));
+    }
     let condition = by_id(scope, table, request.composite)?;
     select_plan(scope, table, &request.query, &condition, &[], Window::All)
 }
@@ -73,11 +79,19 @@ fn select_plan(
     join::tables(&nodes, &mut tables);
     let mut selection = Selection::parse(scope, query, table, &tables)?;
     join::require(&nodes, table, &mut selection);
+    let feature = query.features.as_ref().map(|asked| feature_columns(scope, table, asked)).transpose()?;
+    if let Some(columns) = feature {
+        selection.keep([columns.id, columns.geometry].into_iter().flatten().map(|column| (table, column)));
+    }
     let mut cells = Cells::shown(scope, table, &selection, Vec::new());
+    let feature = feature.map(|columns| FeatureLayout {
+        id: columns.id.and_then(|column| cells.position(column)),
+        geometry: columns.geometry.and_then(|column| cells.position(column)),
+    });
     let joins = join::plan_joins(scope, &nodes, table, &selection, &mut cells)?;
     let query = Select { table: &scope.at(table).name, columns: &cells.columns, condition, order, window };
     let statement = select(scope.setting.dialect, &query);
-    Ok(SelectPlan { table, statement, layout: Arc::new(cells.layout), joins })
+    Ok(SelectPlan { table, statement, layout: Arc::new(cells.layout), feature, joins })
 }
 
 /// The columns that `order` names, else the primary key, else all columns (SPEC 8.3).

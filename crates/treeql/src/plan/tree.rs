@@ -3,9 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::row::Layout;
+use crate::encode::{
+    FeatureLayout, GeometryError, write_feature, write_joined_feature, write_record, write_row,
+};
+use crate::row::{Layout, RowSet};
 use crate::schema::TableId;
 use crate::sql::{KeyedStatement, Statement};
+use crate::value::Row;
 
 /// How a shape of request is answered.
 #[derive(Debug)]
@@ -55,8 +59,43 @@ pub struct SelectPlan {
     pub statement: Statement,
     /// What its cells are.
     pub layout: Arc<Layout>,
+    /// Which cells make a row a feature, if features are asked for.
+    pub feature: Option<FeatureLayout>,
     /// What is joined to them, one query each.
     pub joins: Vec<JoinPlan>,
+}
+
+impl SelectPlan {
+    /// Appends a row as what is asked for; if its geometry cannot be written, nothing.
+    pub fn write_row(&self, out: &mut Vec<u8>, row: &impl Row) -> Result<(), GeometryError> {
+        match self.feature {
+            None => {
+                write_row(out, &self.layout, row);
+                Ok(())
+            }
+            Some(feature) => write_feature(out, &self.layout, feature, row),
+        }
+    }
+
+    /// Appends the record at `row` and what is joined to it as what is asked for; if its geometry cannot be written,
+    /// nothing.
+    pub fn write_record(&self, out: &mut Vec<u8>, set: &RowSet, row: usize) -> Result<(), GeometryError> {
+        match self.feature {
+            None => {
+                write_record(out, &self.layout, set, row);
+                Ok(())
+            }
+            Some(feature) => write_joined_feature(out, &self.layout, feature, set, row),
+        }
+    }
+
+    /// What stands before the records of a list; `]` and `}` follow them.
+    pub fn list_head(&self) -> &'static [u8] {
+        match self.feature {
+            None => b"{\"records\":[",
+            Some(_) => b"{\"type\":\"FeatureCollection\",\"features\":[",
+        }
+    }
 }
 
 /// Rows that belong to the keys of the rows outside.

@@ -7,6 +7,7 @@ use crate::error::{Code, Error};
 use crate::mode::Mode;
 use crate::nearest::{self, nearest, unknown};
 use crate::request::decode::decode;
+use crate::request::features::Features;
 use crate::request::filter::{Filter, Operator, parse_filter, split_comma};
 use crate::request::number::leading_integer;
 use crate::request::values::Values;
@@ -37,6 +38,8 @@ pub struct Query<'a> {
     pub orders: Vec<Cow<'a, str>>,
     /// The slot of the text that is searched for in all text columns.
     pub search: Option<u16>,
+    /// What makes the records features, if that is asked for.
+    pub features: Option<Features<'a>>,
 }
 
 impl Query<'_> {
@@ -62,6 +65,7 @@ impl Query<'_> {
                 .collect(),
             orders: self.orders.into_iter().map(own).collect(),
             search: self.search,
+            features: self.features.map(Features::into_owned),
         }
     }
 }
@@ -106,13 +110,23 @@ pub fn parse_query<'a>(
     Ok(parsed)
 }
 
-/// The first value of a parameter that the configuration names, such as the text of a search.
+/// The first value of a parameter that is none of this page, such as the text of a search.
 pub fn parameter<'a>(text: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    parameters(text, name).next()
+}
+
+/// All values of such a parameter.
+pub fn parameters<'a>(text: &'a str, name: &str) -> impl Iterator<Item = Cow<'a, str>> {
     let pairs = text.split('&').filter_map(|piece| piece.split_once('='));
     pairs
-        .filter_map(|(key, value)| Some((base_name(decode(key)?), value)))
-        .find(|(key, _)| key == name)
-        .and_then(|(_, value)| decode(value))
+        .filter(move |(key, _)| decode(key).is_some_and(|key| base_name(key) == name))
+        .filter_map(|(_, value)| decode(value))
+}
+
+/// The names of all parameters.
+pub fn parameter_names(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let names = text.split('&').map(|piece| piece.split_once('=').map_or(piece, |(name, _)| name));
+    names.filter_map(decode).map(base_name)
 }
 
 fn not_utf8(table: &str, text: &str) -> Error {
