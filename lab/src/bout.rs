@@ -35,6 +35,7 @@ impl Figure {
 pub fn rounds(
     lab: &Lab,
     names: &[String],
+    count: usize,
     mut measures: Vec<Measure>,
     mut run: impl FnMut(usize, usize) -> Result<Figure>,
 ) -> (Vec<Measure>, Vec<Absent>) {
@@ -45,7 +46,7 @@ pub fn rounds(
         .filter(|measure| lab.is_measured(&measures[*measure].name))
         .flat_map(|measure| (0..names.len()).map(move |name| (measure, name)))
         .collect();
-    for round in 1..=lab.options.rounds {
+    for round in 1..=count {
         random.shuffle(&mut turns);
         for (measure, name) in turns.clone() {
             let (title, unit) = (&measures[measure].name, &measures[measure].unit);

@@ -74,10 +74,10 @@ struct Settings {
     /// Only measures whose name has this text in it
     #[arg(long)]
     measure: Option<String>,
-    /// Rounds of every measure [default: 5, or 2 with --quick]
+    /// Rounds of every measure; HTTPS clients have five at least [default: 3, or 2 with --quick]
     #[arg(long)]
     rounds: Option<usize>,
-    /// Length of one figure that time limits [default: 1, or 0.3 with --quick]
+    /// Length of one figure that time limits [default: 0.8, or 0.3 with --quick]
     #[arg(long)]
     seconds: Option<f64>,
     /// Tiny counts, to see that everything works; the figures mean nothing
@@ -98,19 +98,20 @@ impl Settings {
     fn options(&self) -> Result<Options> {
         let pick = |quick: u64, whole: u64| if self.quick { quick } else { whole };
         let options = Options {
-            rounds: self.rounds.unwrap_or(if self.quick { 2 } else { 5 }),
-            seconds: self.seconds.unwrap_or(if self.quick { 0.3 } else { 1.0 }),
-            warm_up: if self.quick { 0.1 } else { 0.3 },
+            rounds: self.rounds.unwrap_or(if self.quick { 2 } else { 3 }),
+            seconds: self.seconds.unwrap_or(if self.quick { 0.3 } else { 0.8 }),
+            warm_up: if self.quick { 0.1 } else { 0.2 },
             seed: self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)),
             services: self.services.clone(),
             measure: self.measure.clone(),
             rows: self.rows.unwrap_or(pick(60_000, 6_000_000)),
             requests: pick(1_000, 100_000),
             published: self.published,
+            is_quick: self.quick,
             files: pick(100, 2_000),
             pages: if self.quick { vec![1, 10] } else { vec![10, 50, 100, 1000] },
             calls: pick(50, 1_000),
-            rates: if self.quick { vec![200] } else { vec![500, 2_000] },
+            rates: if self.quick { vec![200] } else { vec![1_000] },
         };
         // limit: a round is a second at least, and there is an end.
         if !(1..=1000).contains(&options.rounds) || !(0.05..=600.0).contains(&options.seconds) {

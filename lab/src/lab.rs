@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Context, Result};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::process::end_all;
+use crate::run::brief;
 
 /// Everything a scenario needs to know.
 pub struct Lab {
@@ -38,6 +42,8 @@ pub struct Options {
     /// Requests of one figure of `ab`, as published; time ends it earlier unless `published`.
     pub requests: u64,
     pub published: bool,
+    /// Figures that mean nothing are enough.
+    pub is_quick: bool,
     /// Files of one figure.
     pub files: u64,
     /// Sequential requests of the HTTPS clients.
@@ -61,6 +67,7 @@ impl Lab {
         // The servers' accounts must reach it, which is not so in a home directory.
         let scratch = tempfile::Builder::new().prefix("rowcast-lab-").tempdir()?;
         fs::set_permissions(scratch.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        end_with_us(scratch.path().to_owned())?;
         let rowcast = env::var_os("ROWCAST").map_or_else(|| target.join("release/rowcast"), PathBuf::from);
         let rowcast = rowcast.canonicalize().with_context(|| {
             format!("no rowcast at {}; `make build`, or name it in ROWCAST", rowcast.display())
@@ -89,6 +96,26 @@ impl Lab {
     }
 }
 
+/// Waits for Ctrl-C or SIGTERM beside everything else, and leaves nothing behind then.
+fn end_with_us(scratch: PathBuf) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let asked = async {
+        let mut terminated = signal(SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminated.recv() => Ok(()),
+        }
+    };
+    thread::spawn(move || {
+        if runtime.block_on(asked).is_ok() {
+            end_all();
+            let _ = fs::remove_dir_all(scratch);
+            std::process::exit(130);
+        }
+    });
+    Ok(())
+}
+
 /// Processors that the contestants may use.
 pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
@@ -97,5 +124,5 @@ pub fn cores() -> usize {
 /// A line about what happens now.
 pub fn say(line: &str) {
     // Nobody to tell is no reason to stop.
-    let _ = writeln!(std::io::stderr(), "lab: {line}");
+    let _ = writeln!(std::io::stderr(), "lab: {}", brief(line));
 }

@@ -6,6 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -14,6 +15,9 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 /// Ticks of `/proc/*/stat` in a second; Linux shows 100 to programs whatever the kernel counts in.
 const TICKS_PER_SECOND: f64 = 100.0;
+
+/// The groups that run. They are groups of their own, so a Ctrl-C does not reach them by itself.
+static GROUPS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// A started program with everything it started.
 pub struct Process {
@@ -55,6 +59,7 @@ impl Process {
         }
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let child = command.spawn().with_context(|| format!("cannot start {program}"))?;
+        groups().push(child.id());
         Ok(Process { child, log: start.log.clone(), name: start.name.to_owned() })
     }
 
@@ -101,23 +106,36 @@ impl Process {
         }
         usage
     }
+}
 
-    fn signal(&self, name: &str) {
-        let group = format!("-{}", self.child.id());
-        // Fails if nobody is left, which is what it is for.
-        let _ = Command::new("kill").args([name, "--", &group]).stderr(Stdio::null()).status();
+/// Ends every group, because the lab itself is told to end.
+pub fn end_all() {
+    let groups = groups().clone();
+    for name in ["-TERM", "-KILL"] {
+        groups.iter().for_each(|group| signal(*group, name));
+        std::thread::sleep(Duration::from_millis(500));
     }
+}
+
+fn groups() -> MutexGuard<'static, Vec<u32>> {
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn signal(group: u32, name: &str) {
+    // Fails if nobody is left, which is what it is for.
+    let _ = Command::new("kill").args([name, "--", &format!("-{group}")]).stderr(Stdio::null()).status();
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.signal("-TERM");
+        signal(self.child.id(), "-TERM");
         let deadline = Instant::now() + STOP_TIMEOUT;
         while self.is_running() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(10));
         }
-        self.signal("-KILL");
+        signal(self.child.id(), "-KILL");
         let _ = self.child.wait();
+        groups().retain(|group| *group != self.child.id());
     }
 }
 

@@ -87,7 +87,7 @@ pub struct Absent {
 
 impl Absent {
     pub fn new(name: &str, reason: String) -> Absent {
-        Absent { name: name.to_owned(), reason, is_chosen: false }
+        Absent { name: name.to_owned(), reason: brief(&reason), is_chosen: false }
     }
 }
 
@@ -145,6 +145,15 @@ pub struct Verdict {
 pub struct Beside {
     pub name: String,
     pub value: f64,
+}
+
+/// limit: a reason may quote a whole answer; its beginning says enough.
+const REASON_LETTERS_MAX: usize = 300;
+
+/// The beginning of a reason.
+pub fn brief(reason: &str) -> String {
+    let cut = reason.char_indices().nth(REASON_LETTERS_MAX).map_or(reason.len(), |(at, _)| at);
+    if cut < reason.len() { format!("{}…", &reason[..cut]) } else { reason.to_owned() }
 }
 
 impl Run {

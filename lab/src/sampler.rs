@@ -13,9 +13,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub struct Sample<'a> {
     /// The n-th call.
     pub call: Box<dyn Fn(u64) -> Call + Sync + 'a>,
-    /// Says what is wrong with the n-th answer.
-    pub check: Box<dyn Fn(u64, &Answer) -> Result<(), String> + Sync + 'a>,
+    pub check: Box<Check<'a>>,
 }
+
+/// Says what is wrong with the n-th answer.
+pub type Check<'a> = dyn Fn(u64, &Answer) -> Result<(), String> + Sync + 'a;
 
 /// What was sampled.
 #[derive(Debug, Default)]

@@ -49,7 +49,8 @@ fn a_browser_draws_every_chart_and_table_and_a_narrow_one_does_not_scroll_sidewa
     let folder = out.path().to_str().expect("its name is UTF-8");
     lab(&["report", sample().to_str().expect("UTF-8"), "--out", folder]);
     let page = fs::read_to_string(out.path().join("report.html")).expect("a page");
-    let run: Value = serde_json::from_slice(&fs::read(sample().join("run.json")).expect("a run")).expect("JSON");
+    let run: Value =
+        serde_json::from_slice(&fs::read(sample().join("run.json")).expect("a run")).expect("JSON");
     let measures: Vec<&Value> = run["scenarios"]
         .as_array()
         .expect("scenarios")
@@ -64,7 +65,7 @@ fn a_browser_draws_every_chart_and_table_and_a_narrow_one_does_not_scroll_sidewa
         rows: page.querySelectorAll('section > .wide tbody tr').length,\
         empty: [...page.querySelectorAll('section > .wide td:nth-child(2)')].filter(cell => !cell.textContent).length,\
         letters: Math.min(...[...page.querySelectorAll('svg text, td, p')].map(it => parseFloat(getComputedStyle(it).fontSize))),\
-        outside: [...page.querySelectorAll('svg text')].filter(it => it.getBoundingClientRect().right > innerWidth).length,\
+        outside: [...page.querySelectorAll('svg text')].filter(it => it.getBoundingClientRect().right > page.defaultView.innerWidth).length,\
         requests: page.defaultView.performance.getEntriesByType('resource').length }";
     for width in [1280, 390] {
         let found = measure(&page, width, script);

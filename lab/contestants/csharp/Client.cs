@@ -1,6 +1,5 @@
 // Fetches a page N times, one after the other, to standard output: client URL N reuse|new.
 using System;
-using System.Net;
 using System.Net.Http;
 using System.Security.Cryptography.X509Certificates;
 
@@ -9,12 +8,13 @@ static class Client
     static void Main(string[] arguments)
     {
         var authority = new X509Certificate2(Environment.GetEnvironmentVariable("CA"));
-        // Exactly the page's certificate, and no other.
-        ServicePointManager.ServerCertificateValidationCallback =
-            (_, certificate, __, ___) => certificate.GetCertHashString() == authority.GetCertHashString();
-        ServicePointManager.SecurityProtocol = SecurityProtocolType.Tls12;
         var reuses = arguments[2] == "reuse";
-        var client = new HttpClient();
+        var client = new HttpClient(new HttpClientHandler
+        {
+            // Exactly the page's certificate, and no other.
+            ServerCertificateCustomValidationCallback =
+                (_, certificate, __, ___) => certificate.GetCertHashString() == authority.GetCertHashString(),
+        });
         client.DefaultRequestHeaders.ConnectionClose = !reuses;
         var output = Console.OpenStandardOutput();
         for (var number = 0; number < int.Parse(arguments[1]); number++)

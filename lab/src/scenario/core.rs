@@ -61,7 +61,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
     let run = |measure: usize, racer: usize| {
         turn(lab, &servers, &field.racers[racer], operations[measure], &bodies)
     };
-    let (measures, out) = rounds(lab, &field.names(), measures, run);
+    let (measures, out) = rounds(lab, &field.names(), lab.options.rounds, measures, run);
     Ok(field.close("core", "The core, ported", ABOUT, measures, [absent, out].concat()))
 }
 

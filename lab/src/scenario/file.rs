@@ -47,7 +47,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
             None => file(lab, racer),
         }
     };
-    let (measures, out) = rounds(lab, &field.names(), measures, run);
+    let (measures, out) = rounds(lab, &field.names(), lab.options.rounds, measures, run);
     Ok(field.close("file", "A file, there and back", ABOUT, measures, [absent, out].concat()))
 }
 

@@ -40,7 +40,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         }
         Ok(figure)
     };
-    let (measures, out) = rounds(lab, &field.names(), measures, run);
+    let (measures, out) = rounds(lab, &field.names(), lab.options.rounds, measures, run);
     Ok(field.close("hello", "Hello: the floor of each", ABOUT, measures, [absent, out].concat()))
 }
 

@@ -52,6 +52,8 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         }
     }
     scenario.contestants = field.iter().map(|client| client.entrant.clone()).collect();
+    // M1 to M5, unless only few are wanted.
+    let count = if lab.options.is_quick { lab.options.rounds } else { lab.options.rounds.max(5) };
     for (title, way) in WAYS {
         let takes_part: Vec<_> = field.iter().filter(|client| client.item.reuses || way == "new").collect();
         let names: Vec<String> = takes_part.iter().map(|client| client.item.name.clone()).collect();
@@ -59,7 +61,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         let measures = lab.options.pages.iter().map(measure).collect();
         let run =
             |measure: usize, name: usize| fetch(takes_part[name], &page, lab.options.pages[measure], way);
-        let (mut measures, absent) = rounds(lab, &names, measures, run);
+        let (mut measures, absent) = rounds(lab, &names, count, measures, run);
         publish(&mut measures);
         scenario.measures.extend(measures);
         scenario.absent.extend(absent);

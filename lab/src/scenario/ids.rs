@@ -31,7 +31,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         let figure = Figure::new([pairs, repeats][measure] as f64);
         Ok(figure.with("expected", [expected.0, expected.1][measure]))
     };
-    let (measures, absent) = rounds(lab, &names, measures, run);
+    let (measures, absent) = rounds(lab, &names, lab.options.rounds, measures, run);
     let entrant = |name: &String| Entrant {
         name: name.clone(),
         title: format!("random ids of {name}"),

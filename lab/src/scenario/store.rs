@@ -172,6 +172,14 @@ impl Store {
         Ok(())
     }
 
+    /// As [`Store::load`], past Rowcast.
+    pub fn load_below(&mut self, file: &Path, rows: &[(i64, i16)]) -> Result<()> {
+        match self {
+            Store::Rowcast { below, .. } => below.load(file, rows),
+            other => other.load(file, rows),
+        }
+    }
+
     /// The response of a visitor.
     pub fn point(&mut self, id: i64) -> Result<i16> {
         match self {

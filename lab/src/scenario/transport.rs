@@ -6,9 +6,10 @@ use anyhow::{Context, Result, ensure};
 
 use crate::bout::{Figure, rounds};
 use crate::contract::{is_answer, post, reset_posts};
+use crate::field::enter;
 use crate::lab::Lab;
 use crate::load::{Limit, Load};
-use crate::process::output;
+use crate::process::{Process, output};
 use crate::run::{Absent, Better, Entrant, Measure, Scenario};
 use crate::sampler::{Sample, beside};
 use crate::scenario::page::Page;
@@ -72,9 +73,9 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
     let servers = Servers::start(lab, false)?;
     reset_posts(&servers)?;
     let mut absent = Vec::new();
-    let plain = crate::field::enter(lab, "core", Some(&servers));
-    let field = plain.map(|(field, _)| field)?;
-    let rowcast = field.racers.iter().find(|racer| racer.service.name == "rowcast");
+    let (field, missing) = enter(lab, "transport", Some(&servers))?;
+    absent.extend(missing);
+    let rowcast = field.racers.first();
     let tls = Page::start(lab, &servers.mariadb_url());
     if let Err(error) = &tls {
         absent.push(Absent::new("https and http/2", format!("{error:#}")));
@@ -97,7 +98,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         }
     };
     let measures = vec![Measure::new("one record, ten at once", "calls/s", Better::More)];
-    let (measures, out) = rounds(lab, &names, measures, run);
+    let (measures, out) = rounds(lab, &names, lab.options.rounds, measures, run);
     let entrant = |way: &&Way| Entrant {
         name: way.name.to_owned(),
         title: way.title.to_owned(),
@@ -138,13 +139,7 @@ fn driver(lab: &Lab, servers: &Servers, way: &Way) -> Result<Figure> {
     Ok(Figure::new(calls as f64 / seconds).with("database CPU µs/request", spent * 1e6 / calls as f64))
 }
 
-fn over_http(
-    lab: &Lab,
-    servers: &Servers,
-    way: &Way,
-    port: u16,
-    rowcast: &crate::process::Process,
-) -> Result<Figure> {
+fn over_http(lab: &Lab, servers: &Servers, way: &Way, port: u16, rowcast: &Process) -> Result<Figure> {
     let scheme = if way.is_tls { "https://localhost" } else { "http://127.0.0.1" };
     let url = format!("{scheme}:{port}/records/posts/1");
     let calls = CALLERS * lab.options.calls;

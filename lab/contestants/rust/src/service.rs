@@ -40,7 +40,8 @@ async fn main() -> Result<()> {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
         tokio::spawn(async move {
-            let connection = http1::Builder::new().timer(TokioTimer::new());
+            let mut connection = http1::Builder::new();
+            connection.timer(TokioTimer::new());
             // A client that leaves is no failure of ours.
             let _ = connection.serve_connection(TokioIo::new(stream), service_fn(answer)).await;
         });
