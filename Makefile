@@ -2,11 +2,14 @@
 
 # Runs a command with a MariaDB and a PostgreSQL of our own.
 SERVERS := tests/servers run --
+SERVERS_DURABLE := tests/servers run --durable --
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 # In CI what is committed must be complete.
 LOCKED := $(if $(CI),--locked)
 
-.PHONY: help demo test quick bless lint docs build lab clean
+.PHONY: help demo test quick bless survey lint docs bench lab build clean
 
 help: ## List the chores
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +29,9 @@ quick: ## What needs no database server; TRANSCRIPT=text plays only those with t
 bless: ## Accept new transcripts and snapshots; review the diff
 	BLESS=1 $(SERVERS) cargo test --workspace $(LOCKED)
 
+survey: ## The example: a survey with its pop-up and console, on embedded SQLite
+	examples/survey/run
+
 lint: ## Formatting and warnings; the order of the house is a test, crates/server/tests/tidy.rs
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
@@ -33,6 +39,14 @@ lint: ## Formatting and warnings; the order of the house is a test, crates/serve
 docs: ## Write docs/configuration.md from the program; `make quick` says what else is missing
 	cargo run --quiet $(LOCKED) -- docs configuration > docs/configuration.md.new
 	mv docs/configuration.md.new docs/configuration.md
+
+bench: ## Measure: SCENARIOS="by-id list" selects, BASE=rev compares with another commit
+	tests/install bench
+	cargo build --release $(LOCKED) -p rowcast
+	cargo build --release $(LOCKED) -p bench
+	bench/base $(BASE)
+	$(SERVERS_DURABLE) $(TARGET)/release/bench run --program $(TARGET)/release/rowcast \
+		$(if $(BASE),--base $(TARGET)/bench/base/release/rowcast) --home $(TARGET)/bench $(SCENARIOS)
 
 build: ## The program, in target/release/rowcast
 	cargo build --release $(LOCKED)

@@ -1,7 +1,7 @@
 //! Database: a driver, its schema and its plans, replaced as one when the schema changes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -31,6 +31,8 @@ pub struct Options {
     pub mode: Mode,
     /// The reference system of shapes that callers send (EPSG number).
     pub srid: u32,
+    /// Whether reads of single records that arrive together become one statement, on servers.
+    pub merges_reads: bool,
 }
 
 /// Everything about a database at one moment. Requests under way keep theirs when a new one is made.
@@ -64,6 +66,8 @@ impl Snapshot {
 /// A database and its current snapshot.
 pub struct Database {
     current: ArcSwap<Snapshot>,
+    /// Held while the catalog is read, so that what was read earlier never replaces what was read later.
+    reading: Mutex<()>,
     options: Options,
     is_closed: AtomicBool,
     /// How often callers had the catalog read, and what came of the last time.
@@ -82,6 +86,7 @@ impl Database {
         let snapshot = snapshot(driver, &options).map_err(cannot)?;
         let database = Arc::new(Database {
             current: ArcSwap::from_pointee(snapshot),
+            reading: Mutex::default(),
             options,
             is_closed: AtomicBool::new(false),
             refreshes: AtomicU64::new(0),
@@ -119,6 +124,7 @@ impl Database {
 
     /// Reads the catalog now.
     pub fn reload(&self) -> Result<(), Error> {
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let driver = self.current.load().driver.clone();
         self.current.store(Arc::new(snapshot(driver, &self.options)?));
         Ok(())
@@ -180,6 +186,7 @@ impl Database {
         match opened {
             Ok((found, snapshot)) => {
                 *watch = Watch { version: found, complaint: String::new() };
+                let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
                 self.current.store(Arc::new(snapshot));
                 tracing::info!(database = %self.options.address, "another database was put in place and was opened");
             }
@@ -212,6 +219,8 @@ fn open(options: &Options) -> Result<Driver, String> {
 
 fn snapshot(driver: Driver, options: &Options) -> Result<Snapshot, Error> {
     let schema = driver.reflect(&options.publication)?;
-    let setting = Setting { dialect: driver.dialect(), mode: options.mode, srid: options.srid };
+    let dialect = driver.dialect();
+    let merges_reads = options.merges_reads && dialect.is_remote();
+    let setting = Setting { dialect, mode: options.mode, srid: options.srid, merges_reads };
     Ok(Snapshot { driver, schema, setting, plans: PlanCache::default() })
 }

@@ -10,6 +10,7 @@ use toml::Value;
 
 use crate::config::{self, Config, Sources};
 use crate::demo;
+use crate::explain::{Asked, explain, page};
 use crate::serve::serve;
 
 const EXAMPLES: &str = "Examples:
@@ -20,6 +21,10 @@ const EXAMPLES: &str = "Examples:
 
 Settings are taken from flags, then from ROWCAST_… variables, then from the file, then from the defaults.
 docs/configuration.md lists them all.";
+
+const EXPLAIN_EXAMPLES: &str = "Examples:
+  rowcast policy explain --config rowcast.toml GET '/records/posts?filter=title,cs,rust'
+  rowcast policy explain --config rowcast.toml --as '{\"role\":\"editor\"}' --body '{\"title\":\"x\"}' PUT /records/posts/1";
 
 /// A fast REST API in front of the SQL database you already have.
 #[derive(Parser)]
@@ -38,9 +43,47 @@ enum Command {
     Demo(DemoArgs),
     /// Check a configuration without serving it
     Check(ServeArgs),
+    /// Look at what the rules make of a request
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// Print a page of the documentation that is made from the program
     #[command(hide = true)]
     Docs { page: Page },
+}
+
+#[derive(Subcommand)]
+enum PolicyCommand {
+    /// Show which rules apply to a request, and its SQL, without running it
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
+}
+
+#[derive(Args)]
+struct ExplainArgs {
+    /// The method, for example GET
+    method: String,
+    /// Path and query, for example '/records/posts?filter=id,eq,1'
+    target: String,
+    /// Claims of who asks, as a JSON object; without it nobody has logged in
+    #[arg(long = "as", value_name = "JSON")]
+    claims: Option<String>,
+    /// Address of who asks
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    address: String,
+    /// Body of a write
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    body: String,
+    /// Answer with JSON
+    #[arg(long)]
+    json: bool,
+    /// The database, if the configuration does not name it
+    #[arg(long)]
+    database: Option<String>,
+    /// Read settings from this TOML file
+    #[arg(long, short, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -108,6 +151,7 @@ pub fn run() -> ExitCode {
         Command::Serve(args) => run_serve(args),
         Command::Demo(args) => run_demo(args),
         Command::Check(args) => run_check(args),
+        Command::Policy(PolicyCommand::Explain(args)) => run_explain(args),
         Command::Docs { page } => run_docs(page),
     };
     match result {
@@ -128,6 +172,14 @@ fn run_check(args: ServeArgs) -> anyhow::Result<()> {
     config.open().map_err(anyhow::Error::msg)?;
     writeln!(std::io::stdout(), "The configuration is fine.")?;
     Ok(())
+}
+
+fn run_explain(args: ExplainArgs) -> anyhow::Result<()> {
+    let ExplainArgs { method, target, claims, address, body, json, database, config, settings } = args;
+    let config = load(ServeArgs { database, config, settings })?;
+    let explanation = explain(&config, &Asked { method, target, claims, address, body })?;
+    let text = if json { serde_json::to_string_pretty(&explanation)? + "\n" } else { page(&explanation) };
+    Ok(write!(std::io::stdout(), "{text}")?)
 }
 
 fn run_docs(page: Page) -> anyhow::Result<()> {

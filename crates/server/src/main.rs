@@ -5,6 +5,7 @@ mod auth;
 mod cli;
 mod config;
 mod demo;
+mod explain;
 mod http;
 mod log;
 mod middleware;

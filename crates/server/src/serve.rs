@@ -12,7 +12,8 @@ use engine::database::{Database, Snapshot};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::LocalSet;
-use treeql::schema::{Table, TableKind};
+use treeql::policy::{Secrets, is_secret};
+use treeql::schema::{Schema, Table, TableKind};
 
 use crate::api::Health;
 use crate::config::Config;
@@ -262,6 +263,9 @@ fn announce(address: SocketAddr, config: &Config, snapshot: &Snapshot) -> anyhow
     if let Some(tls) = made {
         writeln!(out, "  certificate made for this run, SHA-256 {}", tls.fingerprint())?;
     }
+    for line in secret_lines(schema, config.rules.secrets()) {
+        writeln!(out, "  {line}")?;
+    }
     if config.listen.ip().is_unspecified() {
         writeln!(out, "  note       everyone on the network can reach this address")?;
     }
@@ -275,6 +279,34 @@ fn announce(address: SocketAddr, config: &Config, snapshot: &Snapshot) -> anyhow
         writeln!(out, "There is no table yet; one that is created is served within a second.")?;
     }
     out.flush().or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { bail!(error) })
+}
+
+/// limit: columns that are named in a line at the start.
+const NAMES_MAX: usize = 8;
+
+/// Which columns are hidden because they look like passwords or keys, and which names publish nothing.
+fn secret_lines(schema: &Schema, secrets: &Secrets) -> Vec<String> {
+    let columns =
+        || schema.tables().flat_map(|(_, table)| (0..table.columns.len()).map(move |column| (table, column)));
+    let hidden: Vec<String> = columns()
+        .filter(|(table, column)| secrets.hide(table, *column))
+        .map(|(table, column)| format!("{}.{}", table.alias, table.columns[column].alias))
+        .collect();
+    let mut lines = Vec::new();
+    if !hidden.is_empty() {
+        let more = if hidden.len() > NAMES_MAX { ", …" } else { "" };
+        let named = hidden[..hidden.len().min(NAMES_MAX)].join(", ");
+        lines.push(format!(
+            "hidden     {named}{more}: they look like passwords or keys; publishSecrets publishes them"
+        ));
+    }
+    for name in secrets.names().iter() {
+        let one = Secrets::parse(name);
+        if !columns().any(|(table, column)| is_secret(&table.columns[column]) && !one.hide(table, column)) {
+            lines.push(format!("note       publishSecrets names '{name}', which hides nothing anyway"));
+        }
+    }
+    lines
 }
 
 /// A list, a filter and a join of the table with the most relations. They work whatever the rows are.

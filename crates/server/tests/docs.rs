@@ -105,6 +105,30 @@ fn links_between_pages_lead_to_files() {
     assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
 }
 
+/// A page that promises a test names one: a transcript by its path, a test function by its name.
+#[test]
+fn the_tests_that_the_page_on_security_names_are_there() {
+    let page = read("docs/security.md");
+    let mut files = BTreeSet::new();
+    for package in names_in(&root().join("crates")) {
+        collect(&format!("crates/{package}/src"), &mut files);
+        collect(&format!("crates/{package}/tests"), &mut files);
+    }
+    let sources: String = files.iter().filter(|file| file.ends_with(".rs")).map(|file| read(file)).collect();
+    let rows = page.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.rsplit_once(" | "));
+    let named: Vec<&str> = rows
+        .flat_map(|(_, tests)| tests.split('`').skip(1).step_by(2))
+        .filter(|name| name.ends_with(".log") || (name.contains('_') && !name.contains([' ', '(', '='])))
+        .collect();
+    assert!(named.len() > 40, "the tables name tests: {named:#?}");
+    let is_there = |name: &&&str| match name.strip_suffix(".log") {
+        Some(_) => root().join("tests/transcripts").join(name).exists(),
+        None => sources.contains(&format!("fn {name}(")),
+    };
+    let missing: Vec<&&str> = named.iter().filter(|name| !is_there(name)).collect();
+    assert!(missing.is_empty(), "docs/security.md names tests that are not there: {missing:#?}");
+}
+
 /// The sections or the name after `SPEC` in a comment: ` 8.1, 8.2 and 10)` or `: composite-key)`.
 fn citations(rest: &str) -> Vec<String> {
     let Some(name) = rest.strip_prefix(':') else {

@@ -14,6 +14,10 @@ mod database;
 mod formats;
 #[path = "process/health.rs"]
 mod health;
+#[path = "process/policy.rs"]
+mod policy;
+#[path = "process/remodel.rs"]
+mod remodel;
 #[path = "process/sessions.rs"]
 mod sessions;
 #[path = "process/signals.rs"]

@@ -112,6 +112,7 @@ fn find_all(engine: Engine, url: &str) -> Result<()> {
         publication: Publication::default(),
         mode: Mode::Strict,
         srid: 4326,
+        merges_reads: true,
     })
     .map_err(anyhow::Error::msg)?;
     let start = Instant::now();

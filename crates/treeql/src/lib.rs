@@ -11,6 +11,7 @@ pub mod nearest;
 pub mod plan;
 pub mod policy;
 pub mod record;
+pub mod remodel;
 pub mod request;
 pub mod row;
 pub mod schema;

@@ -117,7 +117,7 @@ impl<'a> Snapshot<'a> {
 
     fn plan(&self, dialect: Dialect) -> Result<Planned, Error> {
         let schema = Schema::build(tables(), &publication(dialect)).unwrap();
-        let setting = Setting { dialect, mode: self.mode, srid: 4326 };
+        let setting = Setting { dialect, mode: self.mode, srid: 4326, merges_reads: false };
         let segments = decode_path(self.path).unwrap();
         let segments: Vec<&str> = segments.iter().map(Cow::as_ref).collect();
         let mut values = Values::default();
@@ -251,6 +251,7 @@ fn publication(dialect: Dialect) -> Publication {
         mapping: Mapping::parse(mapping).unwrap(),
         tables: Vec::new(),
         declared: Declared::default(),
+        quoted_bigints: false,
         first_of_composite_key: dialect.first_of_composite_key(),
     }
 }

@@ -116,7 +116,7 @@ proptest! {
         request.members = batch.records[0].iter().map(|(name, _)| name.clone()).collect();
         for dialect in Dialect::ALL {
             let schema = Schema::build(tables.clone(), &Publication::default()).unwrap();
-            let setting = Setting { dialect, mode: asked.mode, srid: 4326 };
+            let setting = Setting { dialect, mode: asked.mode, srid: 4326, merges_reads: false };
             let Ok(plan) = plan(&request, &schema, &Policy::default(), setting) else { continue };
             for statement in statements(&plan) {
                 if let Err(what) = check(&statement, dialect, &names) {

@@ -1,7 +1,6 @@
-// The survey's console: who answered what, as it comes in. The API is that of the page's own host, port 8080, or what
-// `?api=` names.
+// The survey's console: who answered what, as it comes in.
 
-const api = new URLSearchParams(location.search).get("api") ?? `${location.protocol}//${location.hostname}:8080`;
+const api = "http://127.0.0.1:8080";
 const CLOSES_MAX = 3;
 const PAUSE_MS = 3000;
 

@@ -3,6 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
+use crate::driver::hosts;
+
 /// Where a database is.
 #[derive(Clone, PartialEq)]
 pub enum Address {
@@ -15,7 +17,8 @@ pub enum Address {
 }
 
 impl Address {
-    /// Reads a path, or a URL: `shop.db`, `sqlite:shop.db`, `mysql://user@host/db`, `postgres://user@host/db`.
+    /// Reads a path, or a URL: `shop.db`, `sqlite:shop.db`, `mysql://user@host/db`, `postgres://user@host/db`. Several
+    /// hosts with commas between lead to one database: `mysql://user@one:3306,two:3306/db`.
     ///
     /// The error is a sentence that says what to write instead.
     pub fn parse(text: &str) -> Result<Address, String> {
@@ -49,7 +52,12 @@ impl Display for Address {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Address::Sqlite(path) => write!(f, "{}", path.display()),
-            Address::MySql(url) | Address::Postgres(url) => f.write_str(&without_password(url)),
+            Address::MySql(url) | Address::Postgres(url) => {
+                let mut hosts = hosts::split(url).into_iter();
+                let shown = hosts.next().map(|(_, url)| without_password(&url)).unwrap_or_default();
+                f.write_str(&shown)?;
+                hosts.try_for_each(|(name, _)| write!(f, ", {name}"))
+            }
         }
     }
 }
@@ -85,5 +93,7 @@ mod tests {
         let address =
             Address::parse("postgres://user:secret@host:5432/shop?password=secret").expect("it is a URL");
         assert_eq!(address.to_string(), "postgres://user:***@host:5432/shop");
+        let address = Address::parse("postgres://user:secret@one:5432,two:5433/shop").expect("it is a URL");
+        assert_eq!(address.to_string(), "postgres://user:***@one:5432/shop, two:5433");
     }
 }

@@ -55,6 +55,12 @@ pub trait Change: Send + 'static {
     /// Whether it is more than one statement, so that it needs a place to roll back to.
     fn is_batch(&self) -> bool;
 
+    /// Whether it changes tables: where others share a transaction, it needs one for itself, and foreign keys are
+    /// looked at when it has ended.
+    fn alters_schema(&self) -> bool {
+        false
+    }
+
     /// Runs it.
     fn run(
         &mut self,

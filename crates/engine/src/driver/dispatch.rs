@@ -14,7 +14,6 @@ use crate::driver::connection::{Change, Connection, Job};
 use crate::driver::mysql;
 use crate::driver::options::Options;
 use crate::driver::postgres;
-use crate::driver::retry::Failure;
 use crate::driver::sink::{Done, Sink, Stopped};
 use crate::driver::sqlite;
 
@@ -118,8 +117,8 @@ impl Driver {
     pub async fn session(&self) -> Result<Session, Error> {
         match self {
             Driver::Sqlite(driver) => driver.session().map(Session::Sqlite),
-            Driver::MySql(driver) => driver.session().await.map(Session::MySql),
-            Driver::Postgres(driver) => driver.session().await.map(Session::Postgres),
+            Driver::MySql(driver) => Box::pin(driver.session()).await.map(Session::MySql),
+            Driver::Postgres(driver) => Box::pin(driver.session()).await.map(Session::Postgres),
         }
     }
 
@@ -137,8 +136,8 @@ impl Driver {
     pub async fn run(&self, job: impl Job, cancelled: Arc<AtomicBool>) -> Result<(), Error> {
         match self {
             Driver::Sqlite(driver) => driver.run(job, cancelled),
-            Driver::MySql(driver) => driver.run(job, cancelled).await,
-            Driver::Postgres(driver) => driver.run(job, cancelled).await,
+            Driver::MySql(driver) => Box::pin(driver.run(job, cancelled)).await,
+            Driver::Postgres(driver) => Box::pin(driver.run(job, cancelled)).await,
         }
     }
 
@@ -146,8 +145,8 @@ impl Driver {
     pub async fn change<C: Change>(&self, change: C) -> Result<C::Output, Error> {
         match self {
             Driver::Sqlite(driver) => driver.change(change).await,
-            Driver::MySql(driver) => driver.change(change).await,
-            Driver::Postgres(driver) => driver.change(change).await,
+            Driver::MySql(driver) => Box::pin(driver.change(change)).await,
+            Driver::Postgres(driver) => Box::pin(driver.change(change)).await,
         }
     }
 
@@ -155,8 +154,8 @@ impl Driver {
     pub async fn ping(&self) -> Result<Duration, Error> {
         match self {
             Driver::Sqlite(driver) => driver.ping(),
-            Driver::MySql(driver) => driver.ping().await,
-            Driver::Postgres(driver) => driver.ping().await,
+            Driver::MySql(driver) => Box::pin(driver.ping()).await,
+            Driver::Postgres(driver) => Box::pin(driver.ping()).await,
         }
     }
 }
@@ -166,8 +165,8 @@ impl Session {
     pub fn is_lost(&self) -> bool {
         match self {
             Session::Sqlite(_) => false,
-            Session::MySql(session) => session.failure() == Failure::Lost,
-            Session::Postgres(session) => session.failure() == Failure::Lost,
+            Session::MySql(session) => session.failure().ends_connection(),
+            Session::Postgres(session) => session.failure().ends_connection(),
         }
     }
 }
@@ -181,16 +180,16 @@ impl Connection for Session {
     ) -> Result<(), Stopped> {
         match self {
             Session::Sqlite(session) => session.query(statement, args, sink).await,
-            Session::MySql(session) => session.query(statement, args, sink).await,
-            Session::Postgres(session) => session.query(statement, args, sink).await,
+            Session::MySql(session) => Box::pin(session.query(statement, args, sink)).await,
+            Session::Postgres(session) => Box::pin(session.query(statement, args, sink)).await,
         }
     }
 
     async fn execute(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
         match self {
             Session::Sqlite(session) => session.execute(statement, args).await,
-            Session::MySql(session) => session.execute(statement, args).await,
-            Session::Postgres(session) => session.execute(statement, args).await,
+            Session::MySql(session) => Box::pin(session.execute(statement, args)).await,
+            Session::Postgres(session) => Box::pin(session.execute(statement, args)).await,
         }
     }
 }

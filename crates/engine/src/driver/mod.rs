@@ -4,6 +4,7 @@ mod address;
 mod chunks;
 mod connection;
 mod dispatch;
+mod hosts;
 mod mysql;
 mod options;
 mod pool;

@@ -16,15 +16,24 @@ const TRUSTED: Duration = Duration::from_millis(500);
 
 /// The idle connections of one worker, and the right to open more.
 pub struct Pool<C> {
-    idle: RefCell<Vec<(C, Instant)>>,
+    idle: RefCell<Vec<Idle<C>>>,
     permits: Arc<Semaphore>,
     size: u32,
+    lifetime: Option<Duration>,
+}
+
+struct Idle<C> {
+    connection: C,
+    since: Instant,
+    expires: Option<Instant>,
 }
 
 /// A connection on loan. It goes back when this is dropped, unless it is broken or in the middle of something.
 pub struct Lease<C: Poolable> {
     pool: Rc<Pool<C>>,
     connection: Option<C>,
+    /// When it is closed rather than given back.
+    expires: Option<Instant>,
     is_broken: Cell<bool>,
     /// How many pieces of work have begun and not ended.
     open_work: Cell<u32>,
@@ -44,10 +53,11 @@ pub trait Poolable: Sized {
 }
 
 impl<C: Poolable> Pool<C> {
-    /// A pool of at most `size` connections; none is opened yet.
-    pub fn new(size: u32) -> Rc<Pool<C>> {
+    /// A pool of at most `size` connections; none is opened yet. With a `lifetime` each is closed when it is about that
+    /// old, so that connections spread again over hosts that have come back.
+    pub fn new(size: u32, lifetime: Option<Duration>) -> Rc<Pool<C>> {
         let permits = Arc::new(Semaphore::new(size as usize));
-        Rc::new(Pool { idle: RefCell::new(Vec::new()), permits, size })
+        Rc::new(Pool { idle: RefCell::new(Vec::new()), permits, size, lifetime })
     }
 
     /// Lends one connection, opened if none is idle. Waiting longer than five seconds is 2001 (503).
@@ -84,21 +94,25 @@ impl<C: Poolable> Pool<C> {
         permit: OwnedSemaphorePermit,
         open: &impl AsyncFn() -> Result<C, Error>,
     ) -> Result<Lease<C>, Error> {
-        let lease = |connection: C| Lease {
+        let lease = |connection: C, expires: Option<Instant>| Lease {
             pool: Rc::clone(self),
             connection: Some(connection),
+            expires,
             is_broken: Cell::new(false),
             open_work: Cell::new(0),
             _permit: permit,
         };
         loop {
-            let Some((mut connection, since)) = self.idle.borrow_mut().pop() else { break };
+            let Some(Idle { mut connection, since, expires }) = self.idle.borrow_mut().pop() else { break };
             if connection.is_closed() || (since.elapsed() > TRUSTED && !connection.is_alive().await) {
                 continue;
             }
-            return Ok(lease(connection));
+            return Ok(lease(connection, expires));
         }
-        open().await.map(lease)
+        // Not all at the same moment.
+        let expires =
+            self.lifetime.map(|lifetime| Instant::now() + lifetime.mul_f64(0.75 + fastrand::f64() / 2.0));
+        open().await.map(|connection| lease(connection, expires))
     }
 }
 
@@ -149,6 +163,9 @@ impl<C: Poolable> Drop for Lease<C> {
         if self.is_broken.get() || self.open_work.get() > 0 {
             return connection.abandon();
         }
-        self.pool.idle.borrow_mut().push((connection, Instant::now()));
+        let (since, expires) = (Instant::now(), self.expires);
+        if expires.is_none_or(|expires| since < expires) {
+            self.pool.idle.borrow_mut().push(Idle { connection, since, expires });
+        }
     }
 }

@@ -17,8 +17,22 @@ pub enum Failure {
     Final,
     /// The engine has undone the transaction and asks to run it again: a deadlock or a serialization failure.
     Conflict,
+    /// The server did not run the statement because it is out of service; another connection may lead to one that does.
+    Elsewhere,
     /// The connection is lost; whether the statement was run is not known.
     Lost,
+}
+
+impl Failure {
+    /// Whether nothing was done, so that all of the request may be run again.
+    pub fn may_run_again(self) -> bool {
+        matches!(self, Failure::Conflict | Failure::Elsewhere)
+    }
+
+    /// Whether the connection must not be used again.
+    pub fn ends_connection(self) -> bool {
+        matches!(self, Failure::Lost | Failure::Elsewhere)
+    }
 }
 
 static RETRIES: AtomicU64 = AtomicU64::new(0);

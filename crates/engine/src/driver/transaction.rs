@@ -28,7 +28,7 @@ pub async fn run<S: Transactional, C: Change>(
     for number in 1.. {
         let session = session().await?;
         let result = attempt(&session, &mut change).await;
-        if session.failure() != Failure::Conflict || number >= ATTEMPTS_MAX {
+        if !session.failure().may_run_again() || number >= ATTEMPTS_MAX {
             return result;
         }
         drop(session);
@@ -66,7 +66,7 @@ async fn attempt<C: Change>(session: &impl Transactional, change: &mut C) -> Res
         // Lost before the commit: nothing has been done.
         Err(error) if session.failure() == Failure::Lost => Err(error),
         // Undone as a whole, whatever the single results are.
-        _ if session.failure() == Failure::Conflict => Err(conflict()),
+        _ if session.failure().may_run_again() => Err(conflict()),
         _ => result,
     }
 }

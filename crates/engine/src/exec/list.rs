@@ -50,7 +50,7 @@ pub async fn list(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>
             }
         }
     }
-    stream(snapshot, plan, values).await
+    Box::pin(stream(snapshot, plan, values)).await
 }
 
 fn is_bounded(values: &Values<'_>) -> bool {

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use treeql::error::{Code, Error};
 use treeql::plan::{Plan, SelectPlan};
 use treeql::request::Values;
+use treeql::row::Key;
 use treeql::sql::Args;
 use treeql::value::Row;
 
 use crate::database::Snapshot;
 use crate::driver::{Connection, Flow, Job, Out, Sink, Stopped, pipe};
 use crate::exec::join::join;
+use crate::exec::merge::{Merged, merged};
 use crate::exec::sinks::{Kept, unwritten};
 
 /// A record or records, as JSON.
@@ -26,6 +28,13 @@ pub async fn read(
     values: Values<'_>,
     batch: bool,
 ) -> Result<Found, Error> {
+    if let Some(key) = merge_key(plan, &values, batch) {
+        match merged(snapshot, plan, key, &values).await {
+            Merged::Found(record) => return Ok(record),
+            Merged::Missing => return Err(Error::new(Code::RecordNotFound, missing_id(&values, 0))),
+            Merged::Alone => {}
+        }
+    }
     if values.id_count() <= INLINE_IDS_MAX {
         for is_last in [false, true] {
             let session = snapshot.driver.session().await?;
@@ -39,7 +48,13 @@ pub async fn read(
             }
         }
     }
-    elsewhere(snapshot, plan, values, batch).await
+    Box::pin(elsewhere(snapshot, plan, values, batch)).await
+}
+
+/// The key by which this read can be merged with others, if it can.
+fn merge_key(plan: &Plan, values: &Values<'_>, batch: bool) -> Option<Key> {
+    let [id] = values.ids.as_slice() else { return None };
+    select_plan(plan).merged.as_ref().filter(|_| !batch)?.key(id)
 }
 
 fn select_plan(plan: &Plan) -> &SelectPlan {

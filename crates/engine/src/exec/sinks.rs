@@ -116,6 +116,24 @@ impl Sink for Grouped<'_> {
     }
 }
 
+/// Counts rows.
+#[derive(Default)]
+pub struct Count {
+    /// How many there were.
+    pub rows: u64,
+}
+
+impl Sink for Count {
+    fn row(&mut self, _row: &impl Row) -> Result<Flow, Stopped> {
+        self.rows += 1;
+        Ok(Flow::More)
+    }
+
+    async fn flush(&mut self) -> Result<(), Stopped> {
+        Ok(())
+    }
+}
+
 /// The first cell of the first row.
 #[derive(Default)]
 pub struct First {
@@ -125,6 +143,8 @@ pub struct First {
     pub json: Option<Vec<u8>>,
     /// Whether a number in text is to be written as a number.
     pub is_number: bool,
+    /// Whether a number is to be written as a string.
+    pub is_quoted: bool,
 }
 
 impl Sink for First {
@@ -133,12 +153,15 @@ impl Sink for First {
         match row.get(0) {
             ValueRef::Int(int) => {
                 self.number = Some(int);
-                json.extend_from_slice(int.to_string().as_bytes());
+                let quote = if self.is_quoted { "\"" } else { "" };
+                json.extend_from_slice(format!("{quote}{int}{quote}").as_bytes());
             }
             ValueRef::Text(text) | ValueRef::Number(text) => {
                 self.number = text.parse().ok();
                 match self.number {
-                    Some(number) if self.is_number => json.extend_from_slice(number.to_string().as_bytes()),
+                    Some(number) if self.is_number && !self.is_quoted => {
+                        json.extend_from_slice(number.to_string().as_bytes())
+                    }
                     _ => treeql::encode::write_string(&mut json, text),
                 }
             }

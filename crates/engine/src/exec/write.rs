@@ -11,7 +11,7 @@ use treeql::value::Value;
 
 use crate::database::Snapshot;
 use crate::driver::{Change, Connection, Outcome, Stopped};
-use crate::exec::sinks::First;
+use crate::exec::sinks::{Count, First};
 
 /// One record of a write.
 pub struct Step {
@@ -61,9 +61,15 @@ impl Work {
         let Some(statement) = &plan.statement else { return Ok(b"0".to_vec()) };
         let args = Args { id: index, cells: &step.cells, ..Args::of(&self.values, self.mode) };
         if plan.returns_key {
-            let mut first = First { is_number: plan.key_is_number, ..First::default() };
+            let (is_number, is_quoted) = (plan.key_is_number, plan.key_is_quoted);
+            let mut first = First { is_number, is_quoted, ..First::default() };
             connection.query(statement, args, &mut first).await.map_err(failed)?;
             return Ok(first.json.unwrap_or_else(|| b"null".to_vec()));
+        }
+        if plan.counts_rows {
+            let mut count = Count::default();
+            connection.query(statement, args, &mut count).await.map_err(failed)?;
+            return Ok(count.rows.to_string().into_bytes());
         }
         let done = connection.execute(statement, args).await?;
         if !step.is_create {
@@ -71,6 +77,7 @@ impl Work {
         }
         match (&plan.key, &step.sent_key) {
             (Key::Sent(_) | Key::Address(_), Some(key)) => Ok(key.clone()),
+            _ if plan.key_is_quoted => Ok(format!("\"{}\"", done.key).into_bytes()),
             _ => Ok(done.key.to_string().into_bytes()),
         }
     }

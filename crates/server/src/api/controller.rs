@@ -13,14 +13,17 @@ pub enum Controller {
     Status,
     /// `/health`.
     Health,
+    /// `/columns`.
+    Columns,
 }
 
-const ALL: [(&str, Controller); 5] = [
+const ALL: [(&str, Controller); 6] = [
     ("records", Controller::Records),
     ("geojson", Controller::GeoJson),
     ("cache", Controller::Cache),
     ("status", Controller::Status),
     ("health", Controller::Health),
+    ("columns", Controller::Columns),
 ];
 
 impl Controller {

@@ -18,12 +18,19 @@ const PARAMETERS: [&str; 3] = ["geometry", "bbox", "tile"];
 
 /// `GET /geojson/{table}`: a list as a collection of features.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
-    let answer = records::list_as(context, table, |values| {
-        let mut features = features(context, table)?;
-        features.areas = areas(context, table, values)?;
-        Ok(Some(features))
-    });
-    context.open_json(Controller::GeoJson, table, answer.await?)
+    let answer = records::list_as(context, table, |values| features_of_list(context, table, values)).await?;
+    context.open_json(Controller::GeoJson, table, answer)
+}
+
+/// What makes the records of a list features.
+pub fn features_of_list<'a>(
+    context: &'a Context<'_>,
+    table: &str,
+    values: &mut Values<'a>,
+) -> Result<Option<Features<'a>>, Error> {
+    let mut features = features(context, table)?;
+    features.areas = areas(context, table, values)?;
+    Ok(Some(features))
 }
 
 /// `GET /geojson/{table}/{id}`: a record as a feature, several as a collection.
@@ -33,7 +40,8 @@ pub async fn read(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Re
     context.open_json(Controller::GeoJson, table, answer)
 }
 
-fn features<'a>(context: &'a Context<'_>, table: &str) -> Result<Features<'a>, Error> {
+/// What makes records that are read by id features.
+pub fn features<'a>(context: &'a Context<'_>, table: &str) -> Result<Features<'a>, Error> {
     if context.mode().is_strict() {
         check_names(context, table)?;
     }

@@ -2,11 +2,13 @@
 
 mod account;
 mod cache;
+mod columns;
 mod context;
 mod controller;
 mod geojson;
 mod health;
 mod ids;
+mod made_key;
 mod records;
 mod root;
 mod route;
@@ -15,5 +17,8 @@ mod status;
 pub use account::{Account, answer as answer_account};
 pub use context::{Context, Limits, RecordRules};
 pub use controller::Controller;
+pub use geojson::{features, features_of_list};
 pub use health::Health;
+pub use ids::Ids;
+pub use records::{Listed, Written, plan_delete, plan_list, plan_read, plan_write};
 pub use route::route;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::exec::{self, Answer, Step};
-use http::StatusCode;
+use http::{HeaderName, HeaderValue, StatusCode};
 use treeql::encode::{write_error, write_string};
 use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
@@ -17,8 +17,22 @@ use treeql::request::{
 
 use crate::api::context::Context;
 use crate::api::controller::Controller;
-use crate::api::ids::Ids;
+use crate::api::ids::{Found, Ids};
+use crate::api::made_key::add_key;
 use crate::http::{Body, Incoming, Response};
+
+/// Says how many records a list has at most, to those who have not said so themselves.
+const RECORDS_LIMIT: HeaderName = HeaderName::from_static("x-records-limit");
+
+/// A list as it is planned, with the values that it is run with.
+pub struct Listed<'a> {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// What fills its holes.
+    pub values: Values<'a>,
+    /// The most records, if the caller has not said how many they want and there may be more.
+    pub cut_at: Option<i64>,
+}
 
 /// `GET /records/{table}`.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
@@ -32,14 +46,31 @@ pub async fn list_as<'a>(
     table: &str,
     features: impl FnOnce(&mut Values<'a>) -> Result<Option<Features<'a>>, Error>,
 ) -> Result<Response, Error> {
+    let listed = plan_list(context, table, features)?;
+    let mut response = match exec::list(&context.snapshot, &listed.plan, listed.values).await? {
+        Answer::Whole(document) => Response::json(document),
+        Answer::Stream(first, rest) => Response::stream(first, rest),
+    };
+    if let Some(max) = listed.cut_at {
+        response.headers.insert(RECORDS_LIMIT, HeaderValue::from(max));
+    }
+    Ok(response)
+}
+
+/// Everything about a list but running it.
+pub fn plan_list<'a>(
+    context: &'a Context<'_>,
+    table: &str,
+    features: impl FnOnce(&mut Values<'a>) -> Result<Option<Features<'a>>, Error>,
+) -> Result<Listed<'a>, Error> {
     let mut values = context.values();
-    let parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
+    let mut parsed = parse_query(context.head.query(), table, context.mode(), &mut values)
         .map_err(|error| table_first(context, Operation::List, table, error))?;
     if parsed.page.zip(context.policy.pages_max).is_some_and(|(page, max)| page > max) {
         return Err(Error::new(Code::PaginationForbidden, ""));
     }
     let mut request = Request::new(Operation::List, table);
-    request.query = parsed.query;
+    request.query = std::mem::take(&mut parsed.query);
     request.query.features =
         features(&mut values).map_err(|error| table_first(context, Operation::List, table, error))?;
     let search = context.policy.search.as_deref().and_then(|name| parameter(context.head.query(), name));
@@ -48,15 +79,16 @@ pub async fn list_as<'a>(
         values.slots.push(text);
     }
     request.counted = parsed.counted;
+    let mut cut_at = None;
     if let Some(max) = context.policy.rows_max {
-        values.limit = Some(values.limit.map_or(max, |limit| limit.min(max)));
+        let is_cut = parsed
+            .bound(max, table, context.mode(), &mut values)
+            .map_err(|error| table_first(context, Operation::List, table, error))?;
+        cut_at = is_cut.then_some(max);
     }
     request.window = Window::of(values.limit, values.offset);
     let plan = context.snapshot.plan(&request, &context.policy)?;
-    match exec::list(&context.snapshot, &plan, values).await? {
-        Answer::Whole(document) => Ok(Response::json(document)),
-        Answer::Stream(first, rest) => Ok(Response::stream(first, rest)),
-    }
+    Ok(Listed { plan, values, cut_at })
 }
 
 /// `GET /records/{table}/{id}`, or several ids with commas between.
@@ -72,18 +104,28 @@ pub async fn read_as(
     ids: Ids<'_>,
     features: Option<Features<'_>>,
 ) -> Result<Response, Error> {
+    let (plan, found) = plan_read(context, table, ids, features)?;
+    exec::read(&context.snapshot, &plan, found.values, found.batch).await.map(Response::json)
+}
+
+/// Everything about a read but running it.
+pub fn plan_read<'a>(
+    context: &'a Context<'_>,
+    table: &str,
+    ids: Ids<'a>,
+    features: Option<Features<'_>>,
+) -> Result<(Arc<Plan>, Found<'a>), Error> {
     let found = ids.read(context, table)?;
     let mut request = Request::new(Operation::Read, table);
     request.composite = found.composite;
     request.query = query(context, table)?;
     request.query.features = features;
-    let plan = context.snapshot.plan(&request, &context.policy)?;
-    exec::read(&context.snapshot, &plan, found.values, found.batch).await.map(Response::json)
+    Ok((context.snapshot.plan(&request, &context.policy)?, found))
 }
 
 /// `POST /records/{table}`.
 pub async fn create(context: &Context<'_>, body: Incoming, table: &str) -> Result<Response, Error> {
-    write(context, body, Operation::Create, table, None).await
+    write(context, plan_write(context, body, Operation::Create, table, None).await?).await
 }
 
 /// `PUT` and `PATCH /records/{table}/{id}`.
@@ -94,19 +136,38 @@ pub async fn change(
     table: &str,
     ids: Ids<'_>,
 ) -> Result<Response, Error> {
-    write(context, body, operation, table, Some(ids)).await
+    write(context, plan_write(context, body, operation, table, Some(ids)).await?).await
 }
 
 /// `DELETE /records/{table}/{id}`.
 pub async fn delete(context: &Context<'_>, table: &str, ids: Ids<'_>) -> Result<Response, Error> {
+    write(context, plan_delete(context, table, ids)?).await
+}
+
+/// Everything about a delete but running it.
+pub fn plan_delete<'a>(context: &'a Context<'_>, table: &str, ids: Ids<'a>) -> Result<Written<'a>, Error> {
     let found = ids.read(context, table)?;
     let mut request = Request::new(Operation::Delete, table);
     request.composite = found.composite;
     let plan = context.snapshot.plan(&request, &context.policy)?;
     let step = |_| Step { plan: Arc::clone(&plan), cells: Vec::new(), sent_key: None, is_create: false };
     let steps = (0..found.values.id_count()).map(step).collect();
-    let results = exec::write(&context.snapshot, steps, found.values, found.batch).await?;
-    answer(results, found.batch)
+    Ok(Written { steps, values: found.values, is_batch: found.batch })
+}
+
+/// Writes as they are planned, with the values that they are run with.
+pub struct Written<'a> {
+    /// One for each record.
+    pub steps: Vec<Step>,
+    /// What fills their holes besides the members of the records.
+    pub values: Values<'a>,
+    /// Whether the answer is a list.
+    pub is_batch: bool,
+}
+
+async fn write(context: &Context<'_>, planned: Written<'_>) -> Result<Response, Error> {
+    let Written { steps, values, is_batch } = planned;
+    answer(exec::write(&context.snapshot, steps, values, is_batch).await?, is_batch)
 }
 
 /// Include, exclude and joins; the filters of a query have no meaning for single records (SPEC 7.2).
@@ -123,14 +184,15 @@ fn table_first(context: &Context<'_>, operation: Operation, table: &str, error: 
     context.snapshot.plan(&Request::new(operation, table), &context.policy).err().unwrap_or(error)
 }
 
-/// The checks in the order of SPEC 5: table, key and view; then the body; then the number of ids.
-async fn write(
-    context: &Context<'_>,
+/// Everything about a write but running it. The checks are in the order of SPEC 5: table, key and view; then the body;
+/// then the number of ids.
+pub async fn plan_write<'a>(
+    context: &'a Context<'_>,
     body: Incoming,
     operation: Operation,
     table: &str,
-    ids: Option<Ids<'_>>,
-) -> Result<Response, Error> {
+    ids: Option<Ids<'a>>,
+) -> Result<Written<'a>, Error> {
     let found = ids.map(|ids| ids.read(context, table)).transpose()?;
     let mut request = Request::new(operation, table);
     request.composite = found.as_ref().is_some_and(|found| found.composite);
@@ -146,6 +208,11 @@ async fn write(
         (None, _) => context.values(),
     };
     request.query = query(context, table)?;
+    let made = if operation == Operation::Create {
+        add_keys(context, table, &mut batch.records)?
+    } else {
+        Vec::new()
+    };
     if let Some(json) = context.json.filter(|_| operation != Operation::Increment) {
         json.close(table, &mut batch.records);
     }
@@ -154,11 +221,20 @@ async fn write(
     for (index, record) in batch.records.iter().enumerate() {
         let width = values.more_id_parts + 1;
         let id: Vec<&str> = values.ids.iter().skip(index * width).take(width).map(Cow::as_ref).collect();
+        request.key_is_made = made.get(index).is_some_and(|made| *made);
         let step = step(context, &request, &values, &id, record);
         steps.push(step.map_err(|error| if batch.batch { in_record(index, error) } else { error })?);
     }
-    let results = exec::write(&context.snapshot, steps, values, batch.batch).await?;
-    answer(results, batch.batch)
+    Ok(Written { steps, values, is_batch: batch.batch })
+}
+
+/// Adds the keys that the server makes; says for each record whether it did. Empty if it makes none of this table.
+fn add_keys(context: &Context<'_>, table: &str, records: &mut [Record<'_>]) -> Result<Vec<bool>, Error> {
+    let schema = &context.snapshot.schema;
+    match schema.find(table).map(|id| schema.table(id)).filter(|table| table.made_key.is_some()) {
+        Some(definition) => records.iter_mut().map(|record| add_key(definition, record)).collect(),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// Sanitation, then validation, of all records before any is written; the first that is refused is the answer (SPEC 12).
@@ -182,7 +258,8 @@ fn clean_and_check(
         return Ok(());
     };
     for record in records {
-        let details = validation.validate(operation, definition, record);
+        let shows = |column| context.policy.shows_column(definition, column);
+        let details = validation.validate(operation, definition, shows, record);
         if !details.is_empty() {
             return Err(Error { code: Code::InputValidationFailed, argument: table.into(), details });
         }

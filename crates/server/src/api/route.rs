@@ -9,7 +9,7 @@ use treeql::request::{Operation, decode_path};
 use crate::api::context::Context;
 use crate::api::controller::Controller;
 use crate::api::ids::Ids;
-use crate::api::{cache, geojson, records, root, status};
+use crate::api::{cache, columns, geojson, records, root, status};
 use crate::http::{Incoming, Response};
 
 /// Answers a request, or says that there is no such route: 1000, as there is no 405 in the protocol (SPEC 2.3).
@@ -31,23 +31,41 @@ pub async fn route(
         (&Method::GET, []) => root::overview(context, controllers),
         (_, ["records", rest @ ..]) if has(Controller::Records) => match (&method, rest) {
             (&Method::GET, [table]) => records::list(context, table).await,
-            (&Method::POST, [table]) => records::create(context, body, table).await,
+            (&Method::POST, [table]) => Box::pin(records::create(context, body, table)).await,
             (&Method::GET, [table, text]) => records::read(context, table, ids(text)).await,
             (&Method::PUT, [table, text]) => {
-                records::change(context, body, Operation::Update, table, ids(text)).await
+                Box::pin(records::change(context, body, Operation::Update, table, ids(text))).await
             }
             (&Method::PATCH, [table, text]) => {
-                records::change(context, body, Operation::Increment, table, ids(text)).await
+                Box::pin(records::change(context, body, Operation::Increment, table, ids(text))).await
             }
-            (&Method::DELETE, [table, text]) => records::delete(context, table, ids(text)).await,
+            (&Method::DELETE, [table, text]) => Box::pin(records::delete(context, table, ids(text))).await,
             _ => Err(not_found()),
         },
-        (&Method::GET, ["geojson", table]) if has(Controller::GeoJson) => geojson::list(context, table).await,
-        (&Method::GET, ["geojson", table, text]) if has(Controller::GeoJson) => {
-            geojson::read(context, table, ids(text)).await
+        (_, ["columns", rest @ ..]) if has(Controller::Columns) => match (&method, rest) {
+            (&Method::GET, []) => Ok(columns::database(context)),
+            (&Method::POST, []) => Box::pin(columns::create(context, body)).await,
+            (&Method::GET, [table]) => columns::table(context, table),
+            (&Method::POST, [table]) => Box::pin(columns::add(context, body, table)).await,
+            (&Method::PUT, [table]) => Box::pin(columns::rename(context, body, table)).await,
+            (&Method::DELETE, [table]) => Box::pin(columns::remove(context, table)).await,
+            (&Method::GET, [table, column]) => columns::column(context, table, column),
+            (&Method::PUT, [table, column]) => Box::pin(columns::alter(context, body, table, column)).await,
+            (&Method::DELETE, [table, column]) => {
+                Box::pin(columns::remove_column(context, table, column)).await
+            }
+            _ => Err(not_found()),
+        },
+        (&Method::GET, ["geojson", table]) if has(Controller::GeoJson) => {
+            Box::pin(geojson::list(context, table)).await
         }
-        (&Method::GET, ["cache", "clear"]) if has(Controller::Cache) => cache::clear(context).await,
-        (&Method::GET, ["status", "ping"]) if has(Controller::Status) => status::ping(context).await,
+        (&Method::GET, ["geojson", table, text]) if has(Controller::GeoJson) => {
+            Box::pin(geojson::read(context, table, ids(text))).await
+        }
+        (&Method::GET, ["status", "ping"]) if has(Controller::Status) => {
+            Box::pin(status::ping(context)).await
+        }
+        (&Method::GET, ["cache", "clear"]) if has(Controller::Cache) => Box::pin(cache::clear(context)).await,
         _ => Err(not_found()),
     }
 }

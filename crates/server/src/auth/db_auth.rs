@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use treeql::error::{Code, Error};
+use treeql::policy::names_secret;
 use treeql::request::{Cell, Record};
 
 use crate::auth::mode::Mode;
@@ -30,7 +31,8 @@ pub struct Options {
     pub username_column: String,
     /// The column of the password's hash.
     pub password_column: String,
-    /// The columns of the record that a login answers with, separated by commas; empty means all but the password.
+    /// The columns of the record that a login answers with, separated by commas; empty means all but those that look like
+    /// passwords and keys.
     pub returned_columns: String,
     /// The field of the name in bodies.
     pub username_form_field: String,
@@ -274,6 +276,7 @@ impl DbAuth {
         user.shift_remove(&self.options.password_column);
         user.shift_remove(&self.options.session_column);
         if self.options.returned_columns.is_empty() {
+            user.retain(|name, _| !names_secret(name));
             return user;
         }
         let mut shown = Map::new();

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use treeql::error::{Code, Error};
-use treeql::policy::Principal;
+use treeql::policy::{Principal, names_secret};
 
 use crate::auth::api_key::{self, ApiKeys, presented};
 use crate::auth::basic::Basic;
@@ -75,7 +75,7 @@ impl DbKeys {
         let user = user.filter(|user| user.get(&self.column).and_then(Json::as_str) == Some(key));
         let user = user.map(|mut user| {
             // What is secret is no claim.
-            user.retain(|name, _| *name != self.column && !name.contains("password"));
+            user.retain(|name, _| *name != self.column && !names_secret(name));
             (key, user)
         });
         user.map(Some).ok_or_else(api_key::wrong)

@@ -8,7 +8,7 @@ use engine::exec::{self, Answer, Step};
 use serde_json::{Map, Value as Json};
 use treeql::error::{Code, Error};
 use treeql::plan::Plan;
-use treeql::policy::Policy;
+use treeql::policy::{Policy, Secrets};
 use treeql::record::prepare;
 use treeql::request::{Cell, Filter, Operation, Operator, Record, Request, Values, Window};
 
@@ -16,7 +16,7 @@ use treeql::request::{Cell, Filter, Operation, Operator, Record, Request, Values
 const OPEN_POLICY: u32 = u32::MAX;
 
 fn open_policy() -> Policy {
-    Policy { id: OPEN_POLICY, ..Policy::default() }
+    Policy { id: OPEN_POLICY, secrets: Secrets::published(), ..Policy::default() }
 }
 
 /// The first record of `table`, in key order, whose `column` is `value`.

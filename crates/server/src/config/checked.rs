@@ -102,8 +102,9 @@ fn listen(text: &str) -> anyhow::Result<SocketAddr> {
 fn database_options(options: &Options, workers: usize) -> anyhow::Result<database::Options> {
     let address = address(options)?;
     let mapping = Mapping::parse(&options.mapping).map_err(|error| anyhow::anyhow!("mapping: {error}"))?;
-    let declared =
-        Declared::parse(&options.primary_keys, &options.foreign_keys).map_err(anyhow::Error::msg)?;
+    let declared = Declared::parse(&options.primary_keys, &options.foreign_keys)
+        .and_then(|keys| keys.with_ids(&options.ids));
+    let declared = declared.map_err(anyhow::Error::msg)?;
     let tables = match options.tables.0.trim() {
         "" | "all" => Vec::new(),
         list => list.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect(),
@@ -116,9 +117,16 @@ fn database_options(options: &Options, workers: usize) -> anyhow::Result<databas
             workers: u32::try_from(workers).context("too many workers")?,
         },
         watch_interval: Duration::from_secs(options.cache_time.0.max(1)),
-        publication: Publication { mapping, tables, declared, first_of_composite_key: false },
+        publication: Publication {
+            mapping,
+            tables,
+            declared,
+            quoted_bigints: options.big_integers_as_strings,
+            first_of_composite_key: false,
+        },
         mode: if options.strict.0 { Mode::Strict } else { Mode::Lenient },
         srid: options.geometry_srid.0,
+        merges_reads: options.merge_reads.0,
     })
 }
 

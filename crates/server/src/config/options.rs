@@ -37,6 +37,9 @@ pub struct Options {
     pub pool_size: PoolSize,
     /// Seconds after which changes of the schema by others are noticed, at the latest.
     pub cache_time: CacheTime,
+    /// Whether reads of single records that arrive at the same moment are put to a database server as one statement. It
+    /// changes no answer; SQLite has no use for it.
+    pub merge_reads: MergeReads,
     /// Address and port to listen on. The default can be reached from this machine only.
     pub listen: Listen,
     /// Encrypted connections.
@@ -47,6 +50,9 @@ pub struct Options {
     pub strict: Strict,
     /// Real names of the tables to publish, separated by commas; `all` publishes every table.
     pub tables: Tables,
+    /// Columns to publish though they look like passwords or keys: exposed names, separated by commas, each `column` or
+    /// `table.column`; `*` for all. Others of the kind do not exist for callers (docs/security.md).
+    pub publish_secrets: String,
     /// Other names for tables and columns: `real=exposed` pairs separated by commas, each side `table` or
     /// `table.column`.
     pub mapping: String,
@@ -56,10 +62,15 @@ pub struct Options {
     /// Relations that the catalog does not have: `table.column=table.column` pairs separated by commas; the second
     /// column must be unique.
     pub foreign_keys: String,
+    /// Keys that the server makes for records that come without one: `table=random53` or `table=uuidv7` pairs separated
+    /// by commas. For engines whose own keys do not hold across servers.
+    pub ids: String,
+    /// Whether whole numbers of 64 bits are JSON strings, for readers whose numbers end at 53 bits, as JavaScript's.
+    pub big_integers_as_strings: bool,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `geojson`,
-    /// `status`, `health`, and `cache`, which is off.
+    /// Groups of paths that exist, separated by commas: `records`, `geojson`, `status`, `health`, and those that are off
+    /// unless they are named: `cache`, and `columns`, with which callers change tables.
     pub controllers: Controllers,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
@@ -196,3 +207,4 @@ setting!(Srid, u32, 4326);
 setting!(Middlewares, String, "cors".to_owned());
 setting!(PoolSize, u32, 0);
 setting!(CacheTime, u64, 10);
+setting!(MergeReads, bool, true);

@@ -36,7 +36,8 @@ pub struct Rule {
     pub who: String,
     /// Exposed names of the tables, separated by commas; `*` for all.
     pub tables: String,
-    /// What may be done: `all`, `none`, or some of `list`, `read`, `create`, `update`, `increment`, `delete`.
+    /// What may be done: `all`, `none`, or some of `list`, `read`, `create`, `update`, `increment`, `delete`,
+    /// `reflect` (read definitions at `/columns`), `remodel` (change them).
     pub allow: String,
     /// Which rows exist, as a filter: `published,eq,1`, or several as `filter=…&filter1=…`. `{name}` stands for a claim.
     pub filter: String,

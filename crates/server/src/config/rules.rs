@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use treeql::policy::{Names, Operations, Policy, RULES_MAX, Rule, Rules, Template, Tenancy, Who};
+use treeql::policy::{Names, Operations, Policy, RULES_MAX, Rule, Rules, Secrets, Template, Tenancy, Who};
 
 use crate::api::RecordRules;
 use crate::config::middlewares::Middlewares;
@@ -17,6 +17,7 @@ pub fn rules(options: &Options, on: &Middlewares) -> Result<Rules, String> {
     let mut policy = Policy {
         join_depth_max: limits.join_depth,
         join_tables_max: limits.join_tables,
+        secrets: Secrets::parse(&options.publish_secrets),
         rows_max: (limits.list_rows > 0).then_some(limits.list_rows),
         ..Policy::default()
     };

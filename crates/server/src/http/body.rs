@@ -114,12 +114,22 @@ impl HttpBody for Body {
 }
 
 /// The body of a request, not read yet.
-pub struct Incoming(hyper::body::Incoming);
+pub struct Incoming(Arriving);
+
+enum Arriving {
+    Wire(hyper::body::Incoming),
+    Whole(Bytes),
+}
 
 impl Incoming {
     /// A body as the connection delivers it.
     pub fn new(body: hyper::body::Incoming) -> Incoming {
-        Incoming(body)
+        Incoming(Arriving::Wire(body))
+    }
+
+    /// A body that is here already.
+    pub fn whole(bytes: Bytes) -> Incoming {
+        Incoming(Arriving::Whole(bytes))
     }
 
     /// Reads all of it. Too many bytes are 2000 (413), a body that is cut off or too slow is 1008 (422).
@@ -127,10 +137,15 @@ impl Incoming {
         let too_large = || {
             Error::new(Code::TooLarge, format!("the body has more than {bytes_max} bytes (limits.bodyBytes)"))
         };
-        if self.0.size_hint().lower() > bytes_max {
+        let body = match self.0 {
+            Arriving::Wire(body) => body,
+            Arriving::Whole(bytes) if bytes.len() as u64 > bytes_max => return Err(too_large()),
+            Arriving::Whole(bytes) => return Ok(bytes),
+        };
+        if body.size_hint().lower() > bytes_max {
             return Err(too_large());
         }
-        let limited = Limited::new(self.0, usize::try_from(bytes_max).unwrap_or(usize::MAX));
+        let limited = Limited::new(body, usize::try_from(bytes_max).unwrap_or(usize::MAX));
         let unreadable =
             |sentence: String| Error::new(Code::HttpMessageNotReadable, "").detail("body", sentence);
         match tokio::time::timeout(BODY_PATIENCE, limited.collect()).await {

@@ -21,6 +21,9 @@ pub const HEAD_PATIENCE: Duration = Duration::from_secs(75);
 /// limit: bytes of the head of a request.
 pub const HEAD_BYTES_MAX: usize = 128 * 1024;
 
+/// limit: bytes of what a request keeps while it is answered.
+const ANSWER_BYTES_MAX: usize = 4096;
+
 /// What answers requests.
 pub trait Answer: Clone + 'static {
     /// The answer to one request.
@@ -35,11 +38,14 @@ pub async fn serve_connection(stream: TcpStream, answer: impl Answer, mut draini
     let cork = Cork::new(stream);
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let (answer, peer) = (answer.clone(), Rc::clone(&peer));
-        async move {
+        let answered = async move {
             let (parts, body) = request.into_parts();
             let response = answer.answer(Head::new(parts, peer, false), Incoming::new(body)).await;
             Ok::<_, Infallible>(native(response))
-        }
+        };
+        // speed: hyper moves this future for each request; what is large and rare is boxed where it begins.
+        debug_assert!(size_of_val(&answered) <= ANSWER_BYTES_MAX, "{} bytes", size_of_val(&answered));
+        answered
     });
     let connection = http1().serve_connection(TokioIo::new(cork.clone()), service);
     let mut connection = pin!(connection);

@@ -74,7 +74,12 @@ impl OwnServer {
         give_away(engine, server.folder())?;
         let data = server.data();
         let mut command = match engine {
-            Engine::MySql => server.command("mariadb-install-db"),
+            // A directory of its own for what is temporary: MariaDBs that share one delete each other's tables.
+            Engine::MySql => {
+                let mut command = server.command("mariadb-install-db");
+                command.env("TMPDIR", server.folder());
+                command
+            }
             Engine::Postgres => server.command("initdb"),
             Engine::Sqlite => bail!("SQLite has no server"),
         };

@@ -58,6 +58,11 @@ impl Wire {
     }
 }
 
+/// The answer to what was sent with [`Wire::send_only`].
+pub fn read_answer(stream: TcpStream) -> Result<Answer> {
+    read(&mut BufReader::new(stream)).map(|(answer, _)| answer)
+}
+
 fn write(stream: &mut BufReader<TcpStream>, method: &str, target: &str, body: &str) -> Result<()> {
     let length = body.len();
     let head = format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");

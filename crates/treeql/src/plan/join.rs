@@ -11,7 +11,7 @@ use crate::plan::tree::JoinPlan;
 use crate::request::Query;
 use crate::row::{Layout, LayoutCell, Member, MemberKind};
 use crate::schema::{Column, Relation, TableId};
-use crate::sql::{Condition, Junction, Keyed, Qualifier, junction_alias, keyed};
+use crate::sql::{ColumnRef, Condition, Junction, Keyed, Qualifier, junction_alias, keyed};
 
 /// A table in the tree of joins.
 pub struct JoinNode {
@@ -238,12 +238,10 @@ fn plan_join(
     parent_link: usize,
 ) -> Result<JoinPlan, Error> {
     let table = scope.at(node.table);
-    let (owner, key_column, order) = match relation {
-        Relation::BelongsTo { key } => (node.table, key.target, None),
-        Relation::HasMany { key } => (node.table, key.column, table.primary_key),
-        Relation::HasAndBelongsToMany { junction, source, .. } => {
-            (*junction, source.column, scope.at(*junction).primary_key)
-        }
+    let (owner, key_column) = match relation {
+        Relation::BelongsTo { key } => (node.table, key.target),
+        Relation::HasMany { key } => (node.table, key.column),
+        Relation::HasAndBelongsToMany { junction, source, .. } => (*junction, source.column),
     };
     let key_definition = &scope.at(owner).columns[key_column];
     let mut cells =
@@ -271,11 +269,39 @@ fn plan_join(
             key: key_definition,
             junction: junction_part,
             condition: &rows.table,
-            order: order.map(|index| &scope.at(owner).columns[index]),
+            order: &order(scope, node.table, relation),
         },
     );
     let rows_max = scope.policy.join_rows_max;
     Ok(JoinPlan { parent_link, statement, layout: Arc::new(cells.layout), joins, rows_max })
+}
+
+/// By what joined rows are ordered: the primary key, that of the junction if there is one, or what may be seen.
+fn order(scope: &Scope<'_>, table: TableId, relation: &Relation) -> Vec<ColumnRef> {
+    let (owner, qualifier) = match relation {
+        Relation::BelongsTo { .. } => return Vec::new(),
+        Relation::HasMany { .. } => (table, None),
+        Relation::HasAndBelongsToMany { junction, .. } => {
+            (*junction, Some(Qualifier::Related(junction_alias(&scope.at(table).name))))
+        }
+    };
+    let column = |id: TableId, qualifier: &Option<Qualifier>, index: usize| ColumnRef {
+        qualifier: qualifier.clone().unwrap_or_else(|| Qualifier::Table(scope.at(id).name.clone())),
+        name: scope.at(id).columns[index].name.clone(),
+    };
+    if let Some(key) = scope.key(scope.at(owner)) {
+        return vec![column(owner, &qualifier, key)];
+    }
+    let mut order: Vec<ColumnRef> = scope
+        .order_without_key(scope.at(owner))
+        .into_iter()
+        .map(|index| column(owner, &qualifier, index))
+        .collect();
+    if owner != table && !order.is_empty() {
+        let shown = (0..scope.at(table).columns.len()).filter(|index| scope.shows(scope.at(table), *index));
+        order.extend(shown.map(|index| column(table, &None, index)));
+    }
+    order
 }
 
 /// The rows that rules leave of a joined table and of the junction to it, with their columns qualified as the statement

@@ -6,6 +6,7 @@ mod features;
 mod filter;
 mod groups;
 mod join;
+mod merged;
 mod planner;
 mod read;
 mod resolver;
@@ -14,6 +15,7 @@ mod tree;
 mod write;
 
 pub use cache::PlanCache;
+pub use merged::MergedPlan;
 pub use planner::plan;
 pub use scope::Setting;
 pub use tree::{JoinPlan, Key, ListPlan, Plan, SelectPlan, WritePlan};

@@ -18,7 +18,7 @@ use crate::schema::Schema;
 /// use treeql::schema::Schema;
 /// use treeql::sql::Dialect;
 ///
-/// let setting = Setting { dialect: Dialect::Sqlite, mode: Default::default(), srid: 4326 };
+/// let setting = Setting { dialect: Dialect::Sqlite, mode: Default::default(), srid: 4326, merges_reads: false };
 /// let request = Request::new(Operation::List, "posts");
 /// let error = plan(&request, &Schema::default(), &Policy::default(), setting).unwrap_err();
 /// assert_eq!(error.code.number(), 1001);
@@ -41,5 +41,8 @@ pub fn plan(
         Operation::Create => write::create(&scope, table, request).map(Plan::Write),
         Operation::Update | Operation::Increment => write::change(&scope, table, request).map(Plan::Write),
         Operation::Delete => write::delete(&scope, table, request).map(Plan::Write),
+        Operation::Reflect | Operation::Remodel => {
+            unreachable!("definitions are read and changed in remodel/, without a plan")
+        }
     }
 }

@@ -9,9 +9,10 @@ use crate::plan::columns::Selection;
 use crate::plan::features::feature_columns;
 use crate::plan::filter::conditions;
 use crate::plan::join::{self, Cells};
+use crate::plan::merged::MergedPlan;
 use crate::plan::resolver::visible_rows;
 use crate::plan::scope::Scope;
-use crate::plan::tree::{ListPlan, SelectPlan};
+use crate::plan::tree::{JoinPlan, ListPlan, SelectPlan};
 use crate::request::{Query, Request, Window};
 use crate::schema::{Column, Table, TableId, TableKind};
 use crate::sql::{About, ColumnRef, Comparison, Condition, Param, Qualifier, Select, Source, count, select};
@@ -21,18 +22,38 @@ pub fn list(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<
     let condition = conditions(scope, table, request)?;
     let order = order(scope, table, &request.query)?;
     let count = request.counted.then(|| count(scope.setting.dialect, &scope.at(table).name, &condition));
-    let select = select_plan(scope, table, &request.query, &condition, &order, request.window)?;
+    let Selected { cells, feature, joins } = selected(scope, table, &request.query)?;
+    let query = Select {
+        table: &scope.at(table).name,
+        columns: &cells.columns,
+        condition: &condition,
+        order: &order,
+        window: request.window,
+    };
+    let statement = select(scope.setting.dialect, &query);
+    let select =
+        SelectPlan { table, statement, layout: Arc::new(cells.layout), feature, joins, merged: None };
     Ok(ListPlan::new(select, count))
 }
 
 /// Plans `GET /records/{table}/{id}`; several ids run the same plan several times.
 pub fn read(scope: &Scope<'_>, table: TableId, request: &Request<'_>) -> Result<SelectPlan, Error> {
-    if request.query.features.is_some() && scope.at(table).kind == TableKind::View {
+    let definition = scope.at(table);
+    if request.query.features.is_some() && definition.kind == TableKind::View {
         // compat: a view has no features that can be told apart (SPEC 14).
         return Err(Error::new(Code::OperationNotSupported, request.operation.name()));
     }
     let condition = by_id(scope, table, request.composite)?;
-    select_plan(scope, table, &request.query, &condition, &[], Window::All)
+    let Selected { cells, feature, joins } = selected(scope, table, &request.query)?;
+    let columns = &cells.columns;
+    let all = Window::All;
+    let query = Select { table: &definition.name, columns, condition: &condition, order: &[], window: all };
+    let statement = select(scope.setting.dialect, &query);
+    let merged = match joins.is_empty() && !request.composite {
+        true => MergedPlan::new(scope, table, columns)?,
+        false => None,
+    };
+    Ok(SelectPlan { table, statement, layout: Arc::new(cells.layout), feature, joins, merged })
 }
 
 /// The condition that the primary key is the id of the path, and that the record may be seen.
@@ -52,9 +73,10 @@ pub fn by_id(scope: &Scope<'_>, table: TableId, composite: bool) -> Result<Condi
 /// The columns by which an id addresses a record.
 pub fn key_columns(scope: &Scope<'_>, table: &Table, composite: bool) -> Result<Vec<usize>, Error> {
     if composite {
-        return Ok(table.key_columns.clone());
+        let columns = scope.key_columns(table).to_vec();
+        return if columns.is_empty() { Err(no_key(table)) } else { Ok(columns) };
     }
-    if scope.is_strict() && table.key_columns.len() > 1 {
+    if scope.is_strict() && scope.key_columns(table).len() > 1 {
         // One value of a composite key may address several rows: that is never what was meant.
         let names = table.key_columns.iter().map(|index| &*table.columns[*index].alias);
         let example: Vec<String> = names.map(|name| format!("{name}={{{name}}}")).collect();
@@ -62,18 +84,23 @@ pub fn key_columns(scope: &Scope<'_>, table: &Table, composite: bool) -> Result<
             format!("the key of '{}' has several columns; write {}", table.alias, example.join(";"));
         return Err(Error::invalid(&table.alias, "id", sentence));
     }
-    let key = table.primary_key.ok_or_else(|| Error::new(Code::PrimaryKeyNotFound, table.alias.clone()))?;
+    let key = scope.key(table).ok_or_else(|| no_key(table))?;
     Ok(vec![key])
 }
 
-fn select_plan(
-    scope: &Scope<'_>,
-    table: TableId,
-    query: &Query<'_>,
-    condition: &Condition,
-    order: &[(&Column, bool)],
-    window: Window,
-) -> Result<SelectPlan, Error> {
+fn no_key(table: &Table) -> Error {
+    Error::new(Code::PrimaryKeyNotFound, table.alias.clone())
+}
+
+/// What is selected of a table.
+struct Selected<'a> {
+    cells: Cells<'a>,
+    feature: Option<FeatureLayout>,
+    joins: Vec<JoinPlan>,
+}
+
+/// What is selected of the table and of those that are joined, and the plans of the joins.
+fn selected<'a>(scope: &Scope<'a>, table: TableId, query: &Query<'_>) -> Result<Selected<'a>, Error> {
     let nodes = join::tree(scope, table, query)?;
     let mut tables = vec![table];
     join::tables(&nodes, &mut tables);
@@ -89,9 +116,7 @@ fn select_plan(
         geometry: columns.geometry.and_then(|column| cells.position(column)),
     });
     let joins = join::plan_joins(scope, &nodes, table, &selection, &mut cells)?;
-    let query = Select { table: &scope.at(table).name, columns: &cells.columns, condition, order, window };
-    let statement = select(scope.setting.dialect, &query);
-    Ok(SelectPlan { table, statement, layout: Arc::new(cells.layout), feature, joins })
+    Ok(Selected { cells, feature, joins })
 }
 
 /// The columns that `order` names, else the primary key, else all columns (SPEC 8.3).
@@ -111,6 +136,12 @@ fn order<'a>(scope: &Scope<'a>, table: TableId, query: &Query<'_>) -> Result<Vec
     if order.is_empty() {
         order = default_order(scope, definition);
     }
+    let ties = scope.order_without_key(definition).into_iter().map(|index| &definition.columns[index]);
+    for column in ties {
+        if !order.iter().any(|(known, _)| known.name == column.name) {
+            order.push((column, false));
+        }
+    }
     Ok(order)
 }
 
@@ -126,7 +157,7 @@ fn is_descending(scope: &Scope<'_>, table: &Table, direction: &str) -> Result<bo
 
 fn default_order<'a>(scope: &Scope<'a>, table: &'a Table) -> Vec<(&'a Column, bool)> {
     let all: Vec<usize> = (0..table.columns.len()).collect();
-    let columns = match (table.primary_key, table.key_columns.as_slice()) {
+    let columns = match (scope.key(table), scope.key_columns(table)) {
         (_, keys) if !keys.is_empty() => keys.to_vec(),
         (Some(key), _) => vec![key],
         (None, _) => all.into_iter().filter(|index| scope.shows(table, *index)).collect(),

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::error::{Code, Error};
+use crate::mode::Mode;
 use crate::plan::groups::{Node, group_path};
-use crate::plan::scope::{Scope, segment};
-use crate::policy::Verdict;
+use crate::plan::scope::{Scope, Setting, segment};
+use crate::policy::{Policy, Secrets, Verdict};
 use crate::request::{Filter, Operator, Spatial};
 use crate::schema::{Column, ColumnType, ForeignKey, Relation, Table, TableId};
 use crate::sql::{About, ColumnRef, Comparison, Condition, Exists, Param, Qualifier, Source, Wrap};
@@ -20,12 +21,16 @@ pub fn visible_rows(
     aliases: &mut u16,
 ) -> Result<Condition, Error> {
     let definition = scope.at(table);
-    let mut all = Vec::new();
+    let mut conditions = Vec::new();
     if let Verdict::Rule(rule, first) = scope.policy.verdict(definition) {
+        // A rule may name what the caller may not see, and what cannot be resolved in it is an error in both modes.
+        let open = Policy { secrets: Secrets::published(), ..Policy::default() };
+        let setting = Setting { mode: Mode::Strict, ..scope.setting };
+        let all = Scope { policy: &open, setting, ..*scope };
         let mut tree = Node::default();
         let mut claim = first;
         for filter in &rule.filters {
-            let mut resolver = Resolver { scope, filter, origin: Origin::Rule(claim), aliases };
+            let mut resolver = Resolver { scope: &all, filter, origin: Origin::Rule(claim), aliases };
             let condition = resolver
                 .resolve(table, qualifier.clone())
                 .map_err(|error| broken_rule(definition, &error))?;
@@ -36,7 +41,7 @@ pub fn visible_rows(
             claim += filter.slots;
         }
         if !rule.filters.is_empty() {
-            all.push(tree.condition());
+            conditions.push(tree.condition());
         }
     }
     for forced in scope.policy.forced.iter().filter(|forced| forced.restricts) {
@@ -44,10 +49,10 @@ pub fn visible_rows(
             let column = &definition.columns[index];
             let reference = ColumnRef { qualifier: qualifier.clone(), name: column.name.clone() };
             let param = Param::of(Source::Claim(forced.claim), About::new(&definition.alias, column));
-            all.push(Condition::Compare(reference, Comparison::Equal, param));
+            conditions.push(Condition::Compare(reference, Comparison::Equal, param));
         }
     }
-    Ok(if all.len() == 1 { all.remove(0) } else { Condition::All(all) })
+    Ok(if conditions.len() == 1 { conditions.remove(0) } else { Condition::All(conditions) })
 }
 
 /// A rule that does not fit the schema shows nothing, and says so to the operator's log through 9999.
@@ -58,7 +63,7 @@ fn broken_rule(table: &Table, error: &Error) -> Error {
 
 /// One filter on its way to a condition.
 pub struct Resolver<'a, 'b> {
-    /// Where names are looked up.
+    /// Where names are looked up; for a rule, everything.
     pub scope: &'b Scope<'a>,
     /// The filter.
     pub filter: &'b Filter<'b>,
@@ -95,12 +100,12 @@ impl<'a> Resolver<'a, '_> {
     pub fn resolve(&mut self, table: TableId, qualifier: Qualifier) -> Result<Option<Condition>, Error> {
         let definition = self.scope.at(table);
         // A column whose own name has a dot is found before the dot is taken for a path.
-        let found = self.column(definition, &self.filter.column);
+        let found = self.scope.column(definition, &self.filter.column);
         if let (None, Some((path, column))) = (found, self.filter.column.rsplit_once('.')) {
             return self.resolve_related(table, qualifier, path, column);
         }
         let Some(index) = found else {
-            if self.is_exact() {
+            if self.scope.is_strict() {
                 return Err(self.scope.no_column(definition, &self.filter.column, &self.about()));
             }
             // compat: 9999 (SPEC: unknown-filter-column).
@@ -110,27 +115,6 @@ impl<'a> Resolver<'a, '_> {
             ));
         };
         self.leaf(definition, index, qualifier).map(Some).or_else(|error| self.forgive(error))
-    }
-
-    fn column(&self, table: &Table, alias: &str) -> Option<usize> {
-        match self.origin {
-            Origin::Caller(_) => self.scope.column(table, alias),
-            Origin::Rule(_) => table.column(alias),
-        }
-    }
-
-    fn table(&self, alias: &str) -> Result<TableId, Error> {
-        match self.origin {
-            Origin::Caller(_) => self.scope.table(alias, Some(&self.about())),
-            Origin::Rule(_) => {
-                self.scope.schema.find(alias).ok_or_else(|| self.scope.no_table(alias, Some(&self.about())))
-            }
-        }
-    }
-
-    /// Whether what cannot be resolved is an error. A filter of a rule must never disappear.
-    fn is_exact(&self) -> bool {
-        self.scope.is_strict() || matches!(self.origin, Origin::Rule(_))
     }
 
     /// An unknown operator makes the filter disappear where the reference drops it.
@@ -215,7 +199,7 @@ impl<'a> Resolver<'a, '_> {
     ) -> Result<Option<Condition>, Error> {
         let segments: Vec<&str> = path.split('.').collect();
         if segments.len() > self.scope.policy.join_depth_max {
-            if !self.is_exact() {
+            if !self.scope.is_strict() {
                 return Ok(None);
             }
             let sentence = format!("goes through more than {} tables", self.scope.policy.join_depth_max);
@@ -228,7 +212,7 @@ impl<'a> Resolver<'a, '_> {
         match self.step(table, outer, &segments, column) {
             Ok(condition) => Ok(condition),
             // compat: a path or column that cannot be resolved makes the filter disappear (SPEC 10).
-            Err(_unresolved) if !self.is_exact() => Ok(None),
+            Err(_unresolved) if !self.scope.is_strict() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -242,13 +226,13 @@ impl<'a> Resolver<'a, '_> {
     ) -> Result<Option<Condition>, Error> {
         let [first, rest @ ..] = segments else {
             let table = self.scope.at(from);
-            let Some(index) = self.column(table, column) else {
+            let Some(index) = self.scope.column(table, column) else {
                 return Err(self.scope.no_column(table, column, &self.about()));
             };
             return self.leaf(table, index, outer).map(Some);
         };
         let (name, key) = segment(first);
-        let to = self.table(name)?;
+        let to = self.scope.table(name, Some(&self.about()))?;
         let relations = self.scope.relations(from, to, key, &self.about())?;
         let owners =
             relations.iter().filter(|relation| matches!(relation, Relation::BelongsTo { .. })).count();

@@ -5,7 +5,7 @@ use crate::mode::Mode;
 use crate::nearest::{self, unknown, unknown_of};
 use crate::policy::Policy;
 use crate::request::Operation;
-use crate::schema::{Relation, Schema, Table, TableId, relations};
+use crate::schema::{ForeignKey, Relation, Schema, Table, TableId, relations};
 use crate::sql::Dialect;
 
 /// What the planner takes from the configuration of a database.
@@ -17,6 +17,8 @@ pub struct Setting {
     pub mode: Mode,
     /// The reference system of shapes that callers send (EPSG number).
     pub srid: u32,
+    /// Whether reads of single records that arrive together may become one statement.
+    pub merges_reads: bool,
 }
 
 /// Everything that names are looked up in.
@@ -58,6 +60,28 @@ impl<'a> Scope<'a> {
     /// Whether the column exists for this principal.
     pub fn shows(&self, table: &Table, column: usize) -> bool {
         self.policy.shows_column(table, column)
+    }
+
+    /// The column that addresses a record of `table`, if this principal may see it.
+    pub fn key(&self, table: &Table) -> Option<usize> {
+        table.primary_key.filter(|index| self.shows(table, *index))
+    }
+
+    /// All columns of the primary key of `table`; none if one of them may not be seen.
+    pub fn key_columns<'t>(&self, table: &'t Table) -> &'t [usize] {
+        let is_shown = table.key_columns.iter().all(|index| self.shows(table, *index));
+        if is_shown { &table.key_columns } else { &[] }
+    }
+
+    /// All columns of `table` that this principal may see, if its primary key is not among them.
+    ///
+    /// Rows that are equal in what may be seen must not stand in the order of what may not.
+    pub fn order_without_key(&self, table: &Table) -> Vec<usize> {
+        let is_hidden = |index: &usize| !self.shows(table, *index);
+        if !table.key_columns.iter().chain(&table.primary_key).any(is_hidden) {
+            return Vec::new();
+        }
+        (0..table.columns.len()).filter(|index| self.shows(table, *index)).collect()
     }
 
     /// Whether unknown names are errors.
@@ -104,8 +128,7 @@ impl<'a> Scope<'a> {
         key: Option<&str>,
         about: &str,
     ) -> Result<Vec<Relation>, Error> {
-        let mut found = relations(self.schema, from, to, |junction| self.sees(junction));
-        found.retain(|relation| self.is_usable(from, to, relation));
+        let mut found = relations(self.schema, from, to, |table, key| self.is_usable(table, key));
         if let Some(name) = key {
             let named = |relation: &Relation| self.key_name(from, to, relation) == name;
             if self.is_strict() && !found.is_empty() && !found.iter().any(named) {
@@ -123,13 +146,12 @@ impl<'a> Scope<'a> {
         Ok(found)
     }
 
-    /// A relation counts only if the columns that make it may be seen.
-    fn is_usable(&self, from: TableId, to: TableId, relation: &Relation) -> bool {
-        match relation {
-            Relation::BelongsTo { key } => self.shows(self.at(from), key.column),
-            Relation::HasMany { key } => self.shows(self.at(to), key.column),
-            Relation::HasAndBelongsToMany { .. } => true,
-        }
+    /// A foreign key of `table` counts only if its table and the columns at both of its ends may be seen: whoever sees
+    /// one end and follows the key learns the other.
+    fn is_usable(&self, table: TableId, key: &ForeignKey) -> bool {
+        self.sees(table)
+            && self.shows(self.at(table), key.column)
+            && self.shows(self.at(key.table), key.target)
     }
 
     fn key_name(&self, from: TableId, to: TableId, relation: &Relation) -> &'a str {
@@ -147,7 +169,8 @@ impl<'a> Scope<'a> {
             .schema
             .tables()
             .filter(|(id, _)| {
-                self.sees(*id) && !relations(self.schema, from, *id, |id| self.sees(id)).is_empty()
+                self.sees(*id)
+                    && !relations(self.schema, from, *id, |table, key| self.is_usable(table, key)).is_empty()
             })
             .map(|(_, table)| &*table.alias)
             .collect();

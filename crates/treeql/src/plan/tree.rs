@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::encode::{
     FeatureLayout, GeometryError, write_feature, write_joined_feature, write_record, write_row,
 };
+use crate::plan::merged::MergedPlan;
 use crate::row::{Layout, RowSet};
 use crate::schema::TableId;
 use crate::sql::{KeyedStatement, Statement};
@@ -63,6 +64,8 @@ pub struct SelectPlan {
     pub feature: Option<FeatureLayout>,
     /// What is joined to them, one query each.
     pub joins: Vec<JoinPlan>,
+    /// How several requests of this plan are answered by one statement, if they can be.
+    pub merged: Option<MergedPlan>,
 }
 
 impl SelectPlan {
@@ -135,8 +138,12 @@ pub struct WritePlan {
     pub key: Key,
     /// Whether a generated key is a number on the wire.
     pub key_is_number: bool,
+    /// Whether that number is spelled as a string.
+    pub key_is_quoted: bool,
     /// Claims that are written; without one of them nothing may be.
     pub claims: Vec<u16>,
     /// Whether the statement answers with the key as a row.
     pub returns_key: bool,
+    /// Whether the statement answers with a row for each that it changed, because the engine does not count them.
+    pub counts_rows: bool,
 }

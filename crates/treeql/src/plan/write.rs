@@ -19,17 +19,20 @@ pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
         cells.push((column, Param::of(Source::Claim(*claim), About::new(&table.alias, column))));
     }
     let sent = sent_key(scope, table, &cells);
-    let returned = if sent == Key::Generated { table.key() } else { None };
+    let returned = scope.key(table).filter(|_| sent == Key::Generated).map(|index| &table.columns[index]);
     let returns_key = returned.is_some() && scope.setting.dialect.returning("").is_some();
     let returning = returned.filter(|_| returns_key);
     let statement = sql::insert(scope.setting.dialect, &table.name, &cells, returning, scope.setting.srid);
     let key_is_number = table.key().is_none_or(|key| key.kind.is_integer());
+    let key_is_quoted = table.key().is_some_and(|key| key.quoted);
     Ok(WritePlan {
         table: id,
         statement: Some(statement),
         key: sent,
         key_is_number,
+        key_is_quoted,
         returns_key,
+        counts_rows: false,
         claims: forced.into_iter().map(|(_, claim)| claim).collect(),
     })
 }
@@ -43,14 +46,14 @@ fn sent_key(scope: &Scope<'_>, table: &Table, cells: &[(&Column, Param)]) -> Key
             _ => None,
         })
     };
-    if scope.is_strict() && table.key_columns.len() > 1 {
+    if scope.is_strict() && scope.key_columns(table).len() > 1 {
         let parts = table
             .key_columns
             .iter()
             .map(|column| Some((table.columns[*column].alias.clone(), place(*column)?)));
         return parts.collect::<Option<Vec<_>>>().map_or(Key::Generated, Key::Address);
     }
-    table.primary_key.and_then(place).map_or(Key::Generated, Key::Sent)
+    scope.key(table).and_then(place).map_or(Key::Generated, Key::Sent)
 }
 
 /// Plans `PUT` and `PATCH /records/{table}/{id}` for the members of one record.
@@ -71,7 +74,10 @@ pub fn change(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
 pub fn delete(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<WritePlan, Error> {
     let table = writable(scope, id)?;
     let condition = by_id(scope, id, request.composite)?;
-    Ok(rows_affected(id, Some(sql::delete(scope.setting.dialect, &table.name, &condition))))
+    // Spider says 0 whatever it deleted; the rows that it answers with are true.
+    let returning = table.key().filter(|_| table.is_sharded);
+    let statement = sql::delete(scope.setting.dialect, &table.name, &condition, returning);
+    Ok(WritePlan { counts_rows: returning.is_some(), ..rows_affected(id, Some(statement)) })
 }
 
 fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan {
@@ -80,7 +86,9 @@ fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan
         statement,
         key: Key::Generated,
         key_is_number: true,
+        key_is_quoted: false,
         returns_key: false,
+        counts_rows: false,
         claims: Vec::new(),
     }
 }
@@ -88,8 +96,8 @@ fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan
 /// A table with a primary key that is no view: 1023 and 1015, in this order (SPEC 5).
 fn writable<'a>(scope: &Scope<'a>, id: TableId) -> Result<&'a Table, Error> {
     let table = scope.at(id);
-    let has_address = scope.is_strict() && !table.key_columns.is_empty();
-    if table.primary_key.is_none() && !has_address {
+    let has_address = scope.is_strict() && !scope.key_columns(table).is_empty();
+    if scope.key(table).is_none() && !has_address {
         return Err(Error::new(Code::PrimaryKeyNotFound, table.alias.clone()));
     }
     if table.kind == TableKind::View {
@@ -129,7 +137,8 @@ fn cells<'a>(
         {
             continue;
         }
-        if !scope.policy.writes_column(table, index) {
+        let is_made = request.key_is_made && table.primary_key == Some(index);
+        if !is_made && !scope.policy.writes_column(table, index) {
             if scope.is_strict() {
                 let sentence = "is read-only for you";
                 return Err(Error::invalid(&table.alias, member, sentence));

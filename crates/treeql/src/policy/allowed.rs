@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::policy::principal::Principal;
-use crate::policy::rule::Rule;
+use crate::policy::rule::{Names, Rule};
+use crate::policy::secrets::Secrets;
 use crate::policy::template::Template;
 use crate::request::Operation;
 use crate::schema::Table;
@@ -52,6 +53,8 @@ pub struct Policy {
     pub search: Option<String>,
     /// The rules in their order, each with the number of its first claim; `None`: everything is allowed.
     pub rules: Option<Vec<(Arc<Rule>, u16)>>,
+    /// Which columns that look like passwords and keys are published.
+    pub secrets: Secrets,
     /// Columns that are not the caller's to choose.
     pub forced: Arc<[Forced]>,
     /// What makes the claims, by number.
@@ -59,7 +62,7 @@ pub struct Policy {
 }
 
 impl Default for Policy {
-    /// Everything may be done; joins are bounded because each table is a query.
+    /// Everything may be done, but secrets do not exist; joins are bounded because each table is a query.
     fn default() -> Policy {
         Policy {
             id: 0,
@@ -70,6 +73,7 @@ impl Default for Policy {
             pages_max: None,
             search: None,
             rules: None,
+            secrets: Secrets::default(),
             forced: Arc::new([]),
             templates: Vec::new(),
         }
@@ -108,6 +112,9 @@ impl Policy {
 
     /// Whether the column at `column` of `table` exists for this principal.
     pub fn shows_column(&self, table: &Table, column: usize) -> bool {
+        if self.secrets.hide(table, column) {
+            return false;
+        }
         match self.verdict(table) {
             Verdict::Open => true,
             Verdict::Rule(rule, _) => !rule.hides(table, column),
@@ -122,6 +129,69 @@ impl Policy {
             Verdict::Rule(rule, _) => !rule.keeps(table, column),
             Verdict::Unknown => false,
         }
+    }
+
+    /// Whether a new table of this exposed name may be made.
+    pub fn creates_table(&self, alias: &str) -> bool {
+        let Some(rules) = &self.rules else { return true };
+        let decides = rules.iter().find(|(rule, _)| rule.tables.has(alias));
+        decides.is_some_and(|(rule, _)| rule.allow.has(Operation::Remodel))
+    }
+
+    /// Whether a new table may have a column of this exposed name.
+    pub fn creates_column(&self, table: &str, alias: &str) -> bool {
+        let Some(rules) = &self.rules else { return true };
+        let decides = rules.iter().find(|(rule, _)| rule.tables.has(table));
+        decides.is_some_and(|(rule, _)| !rule.covers(table, alias))
+    }
+
+    /// Whether the same rules would hold for a table under another exposed name; else a new name would be a way round
+    /// them.
+    pub fn holds_alike(&self, table: &Table, alias: &str) -> bool {
+        let is_forced = |name: &str| {
+            self.forced.iter().any(|forced| forced.restricts && forced.tables.iter().any(|of| of == name))
+        };
+        let deciding = |name: &str| self.rules.iter().flatten().position(|(rule, _)| rule.tables.has(name));
+        let qualified = |names: &Names, of: &str| {
+            names.iter().any(|name| name.split_once('.').is_some_and(|(table, _)| table == of))
+        };
+        let is_named = |name: &str| {
+            let rules = self.rules.iter().flatten();
+            rules.clone().any(|(rule, _)| qualified(&rule.hide, name) || qualified(&rule.read_only, name))
+                || qualified(self.secrets.names(), name)
+        };
+        deciding(&table.alias) == deciding(alias)
+            && !self.filters_reach(table, None)
+            && ![&*table.alias, alias].iter().any(|name| is_forced(name) || is_named(name))
+    }
+
+    /// Whether a column of this exposed name may be made, changed or removed: not one that is hidden or kept, that is
+    /// not the caller's to choose, or that a rule about rows asks for.
+    pub fn remodels_column(&self, table: &Table, alias: &str) -> bool {
+        let is_meant = |forced: &Forced| {
+            forced.column == alias
+                && (forced.tables.is_empty() || forced.tables.iter().any(|name| **name == *table.alias))
+        };
+        if self.forced.iter().any(is_meant) || self.filters_reach(table, Some(alias)) {
+            return false;
+        }
+        match self.verdict(table) {
+            Verdict::Open => true,
+            Verdict::Rule(rule, _) => !rule.covers(&table.alias, alias) && !rule.asks_for(alias),
+            Verdict::Unknown => false,
+        }
+    }
+
+    /// Whether a condition of rows goes over a table, or asks for a column of it, along a path of tables.
+    fn filters_reach(&self, table: &Table, column: Option<&str>) -> bool {
+        let reaches = |path: &str| {
+            let mut segments: Vec<&str> = path.split('.').collect();
+            let last = segments.pop();
+            let is_on_path = segments.iter().any(|one| one.split('!').next() == Some(&*table.alias));
+            is_on_path && column.is_none_or(|column| last == Some(column))
+        };
+        let filters = self.rules.iter().flatten().flat_map(|(rule, _)| &rule.filters);
+        filters.into_iter().any(|filter| reaches(&filter.column))
     }
 
     /// The claims of somebody, in the order of their numbers. A missing one is null, which equals nothing.

@@ -1,5 +1,7 @@
 //! Rule: who may do what with which tables, rows and columns.
 
+use std::fmt::{self, Display, Formatter};
+
 use crate::mode::Mode;
 use crate::nearest::unknown;
 use crate::policy::principal::Principal;
@@ -18,6 +20,17 @@ pub enum Who {
     Authenticated,
     /// For those with this claim of this value.
     Claim(String, String),
+}
+
+impl Display for Who {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Who::Everyone => f.write_str("everyone"),
+            Who::Anonymous => f.write_str("anonymous"),
+            Who::Authenticated => f.write_str("authenticated"),
+            Who::Claim(name, value) => write!(f, "{name}={value}"),
+        }
+    }
 }
 
 impl Who {
@@ -51,13 +64,15 @@ impl Who {
 pub struct Operations(u8);
 
 impl Operations {
-    const ALL: [Operation; 6] = [
+    const ALL: [Operation; 8] = [
         Operation::List,
         Operation::Read,
         Operation::Create,
         Operation::Update,
         Operation::Increment,
         Operation::Delete,
+        Operation::Reflect,
+        Operation::Remodel,
     ];
 
     /// Reads `all`, `none`, or names separated by commas.
@@ -83,6 +98,11 @@ impl Operations {
         self.0 & Operations::bit(operation) != 0
     }
 
+    /// Those that are in it, in the order of the protocol.
+    pub fn iter(self) -> impl Iterator<Item = Operation> {
+        Operations::ALL.into_iter().filter(move |operation| self.has(*operation))
+    }
+
     fn bit(operation: Operation) -> u8 {
         match operation {
             Operation::List => 1,
@@ -91,6 +111,8 @@ impl Operations {
             Operation::Update => 8,
             Operation::Increment => 16,
             Operation::Delete => 32,
+            Operation::Reflect => 64,
+            Operation::Remodel => 128,
         }
     }
 }
@@ -115,6 +137,19 @@ impl Names {
         self.0.iter().map(String::as_str)
     }
 
+    /// Whether they name a column: by its name, or as `table.column`.
+    pub fn has_column(&self, table: &Table, column: usize) -> bool {
+        self.has_alias(&table.alias, &table.columns[column].alias)
+    }
+
+    /// The same by the exposed names of table and column.
+    fn has_alias(&self, table: &str, alias: &str) -> bool {
+        self.iter().any(|name| match name.split_once('.') {
+            Some((of, column)) => (of == "*" || of == table) && (column == "*" || column == alias),
+            None => name == "*" || name == alias,
+        })
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -134,6 +169,8 @@ pub struct Rule {
     pub filters: Vec<Filter<'static>>,
     /// What fills the slots of the filters.
     pub values: Vec<Template>,
+    /// The conditions as they are configured.
+    pub filter_text: String,
     /// Exposed names of columns that do not exist for them.
     pub hide: Names,
     /// Exposed names of columns that they cannot write.
@@ -149,6 +186,7 @@ impl Rule {
             allow: Operations(u8::MAX),
             filters: Vec::new(),
             values: Vec::new(),
+            filter_text: String::new(),
             hide: Names::default(),
             read_only: Names::default(),
         }
@@ -168,6 +206,7 @@ impl Rule {
         let parsed = parse_query(&query, "rule", Mode::Strict, &mut values).map_err(|error| {
             error.details.first().map_or_else(|| error.message(), |(_, sentence)| sentence.to_string())
         })?;
+        self.filter_text = query.clone();
         let Query { filters, .. } = parsed.query.into_owned();
         self.filters = filters;
         self.values = values.slots.iter().map(|value| Template::parse(value)).collect::<Result<_, _>>()?;
@@ -176,19 +215,21 @@ impl Rule {
 
     /// Whether a column is hidden. A name may be `table.column`.
     pub fn hides(&self, table: &Table, column: usize) -> bool {
-        names(&self.hide, table, column)
+        self.hide.has_column(table, column)
     }
 
     /// Whether a column cannot be written.
     pub fn keeps(&self, table: &Table, column: usize) -> bool {
-        names(&self.read_only, table, column)
+        self.read_only.has_column(table, column)
     }
-}
 
-fn names(names: &Names, table: &Table, column: usize) -> bool {
-    let alias = &*table.columns[column].alias;
-    names.iter().any(|name| match name.split_once('.') {
-        Some((of, column)) => (of == "*" || of == &*table.alias) && (column == "*" || column == alias),
-        None => name == "*" || name == alias,
-    })
+    /// Whether the rule hides a column of this exposed name or keeps it from being written.
+    pub fn covers(&self, table: &str, alias: &str) -> bool {
+        self.hide.has_alias(table, alias) || self.read_only.has_alias(table, alias)
+    }
+
+    /// Whether the condition of the rows asks for a column of this exposed name.
+    pub fn asks_for(&self, alias: &str) -> bool {
+        self.filters.iter().any(|filter| *filter.column == *alias)
+    }
 }

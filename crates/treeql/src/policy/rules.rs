@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::policy::allowed::{Forced, Policy};
 use crate::policy::principal::Principal;
 use crate::policy::rule::Rule;
+use crate::policy::secrets::Secrets;
 use crate::policy::template::Template;
 
 /// limit: rules; which of them hold for somebody is a set of bits.
@@ -58,6 +59,11 @@ impl Rules {
     /// All rules, for checks against a schema.
     pub fn all(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().flatten().map(|rule| &**rule)
+    }
+
+    /// Which columns that look like passwords and keys are published.
+    pub fn secrets(&self) -> &Secrets {
+        &self.base.secrets
     }
 
     /// The columns that are forced, for checks against a schema.

@@ -1,6 +1,7 @@
 //! Template: a value of a rule that may name claims in braces, as `{customer}`.
 
 use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter};
 
 use crate::policy::principal::Principal;
 
@@ -17,6 +18,16 @@ enum Part {
 /// A value that is known only when somebody asks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template(Vec<Part>);
+
+impl Display for Template {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            Part::Text(text) => f.write_str(text),
+            Part::Claim(name) => write!(f, "{{{name}}}"),
+            Part::Address => write!(f, "{{{ADDRESS}}}"),
+        })
+    }
+}
 
 impl Template {
     /// Reads text with claims in braces; `{ip}` is the address of the client. The error is a sentence.

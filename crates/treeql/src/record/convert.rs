@@ -1,23 +1,11 @@
 //! A member of a record, as the caller spelled it, to a value of its column's type (SPEC 11.2).
 
-use base64::Engine;
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-
 use crate::mode::Mode;
 use crate::nearest::shown;
-use crate::request::{Cell, is_integer, is_numeric};
+use crate::request::{Cell, decode_base64, is_integer, is_numeric, standard_base64};
 use crate::schema::{Column, ColumnType};
 use crate::sql::Dialect;
 use crate::value::Value;
-
-/// Base64 with or without padding; the bits that are left over are not looked at.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-        .with_decode_allow_trailing_bits(true),
-);
 
 /// The value to store. The error is what is wrong with it, in a few words, for the details of a 1013.
 pub fn convert(cell: &Cell<'_>, column: &Column, dialect: Dialect, mode: Mode) -> Result<Value, String> {
@@ -86,21 +74,12 @@ fn boolean(value: &Spelled<'_>, mode: Mode) -> Result<Value, String> {
 }
 
 fn binary(value: &Spelled<'_>, dialect: Dialect, mode: Mode) -> Result<Value, String> {
-    let standard: String = value
-        .text
-        .chars()
-        .filter(|character| !character.is_ascii_whitespace())
-        .map(|character| match character {
-            '-' => '+',
-            '_' => '/',
-            other => other,
-        })
-        .collect();
     if dialect.keeps_base64() && !mode.is_strict() {
+        let standard = standard_base64(value.text);
         let padding = (4 - standard.len() % 4) % 4;
         return Ok(text(&(standard + &"==="[..padding])));
     }
-    match BASE64.decode(standard.trim_end_matches('=')) {
+    match decode_base64(value.text) {
         Ok(bytes) => Ok(Value::Bytes(bytes.into())),
         Err(e) => Err(format!("is no base64: {e}")),
     }

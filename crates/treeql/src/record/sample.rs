@@ -19,6 +19,8 @@ pub fn column(name: &str, kind: ColumnType) -> Column {
         nullable: false,
         generated: false,
         as_text: false,
+        quoted: false,
+        is_uuid: false,
     }
 }
 
@@ -33,5 +35,7 @@ pub fn table(name: &str, columns: &[(&str, ColumnType)]) -> Table {
         key_columns: Vec::new(),
         foreign_keys: Vec::new(),
         referenced_by: Vec::new(),
+        is_sharded: false,
+        made_key: None,
     }
 }

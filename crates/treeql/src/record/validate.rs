@@ -23,16 +23,19 @@ pub struct Validation {
 impl Validation {
     /// What is wrong with `record`: member to sentence, one for each member that is a column of `table` and not
     /// accepted, in the order of the record. Columns that a new record must have and has not come last.
+    ///
+    /// `shows` says which columns exist for the caller; nothing is said about the others.
     pub fn validate(
         &self,
         operation: Operation,
         table: &Table,
+        shows: impl Fn(usize) -> bool,
         record: &Record<'_>,
     ) -> Vec<(Box<str>, Box<str>)> {
         let typed = self.tables.contains(&table.alias);
         let mut problems = Vec::new();
         for (name, cell) in record {
-            let Some(index) = table.column(name) else { continue };
+            let Some(index) = table.column(name).filter(|index| shows(*index)) else { continue };
             let column = &table.columns[index];
             if let Some(rule) = self.rules(table, column).find(|rule| !rule.check.accepts(cell)) {
                 problems.push((name.as_ref().into(), rule.sentence().into()));
@@ -41,7 +44,7 @@ impl Validation {
             }
         }
         if operation == Operation::Create {
-            problems.extend(self.missing(table, record));
+            problems.extend(self.missing(table, shows, record));
         }
         problems
     }
@@ -50,8 +53,14 @@ impl Validation {
         if typed && self.types.contains(column.kind.name()) { type_problem(cell, column) } else { None }
     }
 
-    fn missing(&self, table: &Table, record: &Record<'_>) -> impl Iterator<Item = (Box<str>, Box<str>)> {
-        table.columns.iter().filter_map(move |column| {
+    fn missing(
+        &self,
+        table: &Table,
+        shows: impl Fn(usize) -> bool,
+        record: &Record<'_>,
+    ) -> impl Iterator<Item = (Box<str>, Box<str>)> {
+        let columns = table.columns.iter().enumerate();
+        columns.filter(move |(index, _)| shows(*index)).filter_map(move |(_, column)| {
             let rule = self.rules(table, column).find(|rule| matches!(rule.check, Check::Required))?;
             let sent = record.iter().any(|(name, _)| *name == *column.alias);
             (!sent).then(|| (column.alias.clone(), rule.sentence().into()))
@@ -93,7 +102,7 @@ mod tests {
         comments.columns[3].alias = "author".into();
         let batch =
             RecordBatch::parse(body.as_bytes(), BodyKind::Detected, 1, Mode::Strict).expect("it is JSON");
-        let problems = validation.validate(operation, &comments, &batch.records[0]);
+        let problems = validation.validate(operation, &comments, |_| true, &batch.records[0]);
         problems.iter().map(|(name, sentence)| format!("{name}: {sentence}; ")).collect()
     }
 

@@ -1,7 +1,9 @@
 //! What is asked: a shape without values, and the values beside it.
 
 mod address;
+mod base64;
 mod body;
+mod bound;
 mod decode;
 mod features;
 mod filter;
@@ -16,6 +18,7 @@ mod values;
 mod xml;
 
 pub use address::{composite_address, composite_ids};
+pub use base64::{decode_base64, standard_base64};
 pub use body::{BodyKind, cell_of_json};
 pub use decode::{decode, decode_path};
 pub use features::Features;

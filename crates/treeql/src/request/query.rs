@@ -82,8 +82,10 @@ pub struct Parsed<'a> {
     pub counted: bool,
     /// The number of the page, if `page` was given.
     pub page: Option<i64>,
-    page_size: Option<i64>,
-    size: Option<i64>,
+    /// The SIZE of `page`.
+    pub page_size: Option<i64>,
+    /// `size`.
+    pub size: Option<i64>,
 }
 
 /// Reads a query string for a request to `table`; the values go to `values`.

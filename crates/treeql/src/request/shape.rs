@@ -19,6 +19,10 @@ pub enum Operation {
     Increment,
     /// Removal of records, by id.
     Delete,
+    /// Reading what tables and columns are.
+    Reflect,
+    /// Changing what tables and columns are.
+    Remodel,
 }
 
 impl Operation {
@@ -31,6 +35,8 @@ impl Operation {
             Operation::Update => "update",
             Operation::Increment => "increment",
             Operation::Delete => "delete",
+            Operation::Reflect => "reflect",
+            Operation::Remodel => "remodel",
         }
     }
 }
@@ -73,6 +79,8 @@ pub struct Request<'a> {
     pub counted: bool,
     /// Whether the ids of the path are values of all columns of the primary key.
     pub composite: bool,
+    /// Whether the server made the key among the members, so that the caller need not be allowed to write it.
+    pub key_is_made: bool,
     /// The members of the record, in its order, for writes.
     pub members: Vec<Cow<'a, str>>,
 }
@@ -87,6 +95,7 @@ impl<'a> Request<'a> {
             window: Window::All,
             counted: false,
             composite: false,
+            key_is_made: false,
             members: Vec::new(),
         }
     }
@@ -100,6 +109,7 @@ impl<'a> Request<'a> {
             window: self.window,
             counted: self.counted,
             composite: self.composite,
+            key_is_made: self.key_is_made,
             members: self.members.into_iter().map(|name| Cow::Owned(name.into_owned())).collect(),
         }
     }

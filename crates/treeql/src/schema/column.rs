@@ -38,6 +38,24 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
+    /// Those that a caller may give a column; the databases do not agree on bit strings.
+    pub const GIVEN: [ColumnType; 14] = [
+        ColumnType::Varchar,
+        ColumnType::Clob,
+        ColumnType::Boolean,
+        ColumnType::Integer,
+        ColumnType::Bigint,
+        ColumnType::Float,
+        ColumnType::Double,
+        ColumnType::Decimal,
+        ColumnType::Date,
+        ColumnType::Time,
+        ColumnType::Timestamp,
+        ColumnType::Varbinary,
+        ColumnType::Blob,
+        ColumnType::Geometry,
+    ];
+
     /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
@@ -107,4 +125,8 @@ pub struct Column {
     pub generated: bool,
     /// Whether it is asked for as text, because its binary form is not read.
     pub as_text: bool,
+    /// Whether its whole numbers are JSON strings, because those of JavaScript end at 53 bits.
+    pub quoted: bool,
+    /// Whether values are UUIDs, which the database compares as we do whatever their case.
+    pub is_uuid: bool,
 }

@@ -14,4 +14,4 @@ pub use mapping::Mapping;
 pub use raw::RawTable;
 pub use relation::{Relation, relations};
 pub use snapshot::{Publication, Schema};
-pub use table::{ForeignKey, Table, TableId, TableKind};
+pub use table::{ForeignKey, MadeKey, Table, TableId, TableKind};

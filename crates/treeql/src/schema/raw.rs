@@ -16,4 +16,6 @@ pub struct RawTable {
     pub key_columns: Vec<usize>,
     /// Referencing column, referenced table, referenced column (`None`: its primary key).
     pub references: Vec<(String, String, Option<String>)>,
+    /// Whether its rows are on other servers, so that the engine does not tell how many rows it deleted.
+    pub is_sharded: bool,
 }

@@ -29,41 +29,46 @@ pub enum Relation {
 
 /// Every relation from `from` to `to`: belongs-to first, then has-many; many-to-many only if there is neither.
 ///
-/// The junction is the first table in schema order, among those that `allowed` accepts, that references both.
+/// Only foreign keys count that `usable` accepts, with the table that has them. The junction is the first table in schema
+/// order that references both.
 pub fn relations(
     schema: &Schema,
     from: TableId,
     to: TableId,
-    allowed: impl Fn(TableId) -> bool,
+    usable: impl Fn(TableId, &ForeignKey) -> bool,
 ) -> Vec<Relation> {
     let mut found: Vec<Relation> =
-        schema.table(from).references(to).map(|key| Relation::BelongsTo { key: *key }).collect();
-    found.extend(schema.table(to).references(from).map(|key| Relation::HasMany { key: *key }));
+        keys(schema, from, to, &usable).map(|key| Relation::BelongsTo { key }).collect();
+    found.extend(keys(schema, to, from, &usable).map(|key| Relation::HasMany { key }));
     if found.is_empty() {
-        found.extend(junction(schema, from, to, allowed));
+        found.extend(junction(schema, from, to, &usable));
     }
     found
+}
+
+fn keys<'a>(
+    schema: &'a Schema,
+    from: TableId,
+    to: TableId,
+    usable: &'a impl Fn(TableId, &ForeignKey) -> bool,
+) -> impl Iterator<Item = ForeignKey> + 'a {
+    schema.table(from).references(to).copied().filter(move |key| usable(from, key))
 }
 
 fn junction(
     schema: &Schema,
     from: TableId,
     to: TableId,
-    allowed: impl Fn(TableId) -> bool,
+    usable: &impl Fn(TableId, &ForeignKey) -> bool,
 ) -> Option<Relation> {
     // Both lists are in schema order, so the first junction is the first by name, as in the reference.
     schema.table(from).referenced_by.iter().find_map(|(junction, _)| {
-        if !allowed(*junction) {
-            return None;
-        }
-        let table = schema.table(*junction);
-        let source = *table.references(from).next()?;
+        let source = keys(schema, *junction, from, usable).next()?;
         // compat: a table joined to itself through one foreign key lists itself once per junction row
         // (SPEC: self-join-through-junction); with two foreign keys the second one leads on.
-        let target = *table
-            .references(to)
+        let target = keys(schema, *junction, to, usable)
             .find(|key| key.column != source.column)
-            .or_else(|| table.references(to).next().filter(|_| from != to))?;
+            .or_else(|| keys(schema, *junction, to, usable).next().filter(|_| from != to))?;
         Some(Relation::HasAndBelongsToMany { junction: *junction, source, target })
     })
 }

@@ -18,6 +18,8 @@ pub struct Publication {
     pub tables: Vec<String>,
     /// Keys and relations that the catalog does not have.
     pub declared: Declared,
+    /// Whether whole numbers of 64 bits are JSON strings.
+    pub quoted_bigints: bool,
     /// Whether the first column of a composite key addresses records (SQLite and PostgreSQL do so in the reference).
     pub first_of_composite_key: bool,
 }
@@ -137,6 +139,7 @@ fn resolve(raw: RawTable, publication: &Publication) -> Table {
     for column in &mut columns {
         column.alias = publication.mapping.column(&raw.name, &column.name).into();
         complete_sizes(column);
+        column.quoted = publication.quoted_bigints && column.kind == ColumnType::Bigint;
     }
     let primary_key = match raw.key_columns.as_slice() {
         [only] => Some(*only),
@@ -144,6 +147,8 @@ fn resolve(raw: RawTable, publication: &Publication) -> Table {
         _ => None,
     };
     Table {
+        made_key: publication.declared.made_key(&raw.name),
+        is_sharded: raw.is_sharded,
         alias: publication.mapping.table(&raw.name).into(),
         name: raw.name.into(),
         kind: raw.kind,

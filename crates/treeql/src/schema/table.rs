@@ -45,6 +45,24 @@ pub struct Table {
     pub foreign_keys: Vec<ForeignKey>,
     /// Who references this table: the table, and the position in its `foreign_keys`.
     pub referenced_by: Vec<(TableId, usize)>,
+    /// Whether its rows are on other servers, so that the engine does not tell how many rows it deleted.
+    pub is_sharded: bool,
+    /// How the server makes the key of a record that has none; `None` leaves it to the database.
+    pub made_key: Option<MadeKey>,
+}
+
+/// How the server makes keys, for engines whose own do not hold across servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MadeKey {
+    /// A random whole number of 53 bits, which every JSON reader can hold.
+    Random53,
+    /// A UUID of version 7, which begins with the time (RFC 9562, section 5.7).
+    UuidV7,
+}
+
+impl MadeKey {
+    /// The names of the configuration.
+    pub const NAMES: [(&str, MadeKey); 2] = [("random53", MadeKey::Random53), ("uuidv7", MadeKey::UuidV7)];
 }
 
 impl Table {

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::mode::Mode;
 use crate::nearest;
-use crate::request::{Values, is_integer, is_numeric};
+use crate::request::{Values, decode_base64, is_integer, is_numeric};
 use crate::schema::ColumnType;
 use crate::sql::statement::{About, Param, Source, Wrap};
 use crate::value::{Value, ValueRef};
@@ -51,13 +51,14 @@ impl<'a> Args<'a> {
     /// The value of `param`. An error is 1013 and names the column whose type the value does not have.
     pub fn get(&self, param: &Param) -> Result<Bound<'a>, Error> {
         match param.source {
-            Source::Slot(slot) => self.text(&self.values.slots[usize::from(slot)], param),
-            // What is not known, or is no value of its column, equals nothing.
+            Source::Slot(slot) => self.text(&self.values.slots[usize::from(slot)], param, self.mode),
+            // What is not known, or is no value of its column, equals nothing, in both modes: a database that reads a
+            // number at the beginning of a text would let `7 or so` in as 7.
             Source::Claim(claim) => match &self.values.claims[usize::from(claim)] {
-                Some(text) => self.text(text, param).or(Ok(Bound::Ref(ValueRef::Null))),
+                Some(text) => self.text(text, param, Mode::Strict).or(Ok(Bound::Ref(ValueRef::Null))),
                 None => Ok(Bound::Ref(ValueRef::Null)),
             },
-            Source::Id(part) => self.text(self.values.id(self.id, part), param),
+            Source::Id(part) => self.text(self.values.id(self.id, part), param, self.mode),
             Source::Limit => Ok(Bound::Ref(self.values.limit.map_or(ValueRef::Null, ValueRef::Int))),
             Source::Offset => Ok(Bound::Ref(ValueRef::Int(self.values.offset))),
             Source::Cell(cell) => Ok(Bound::Ref(self.cells[usize::from(cell)].as_ref())),
@@ -65,7 +66,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    fn text(&self, text: &'a str, param: &Param) -> Result<Bound<'a>, Error> {
+    fn text(&self, text: &'a str, param: &Param, mode: Mode) -> Result<Bound<'a>, Error> {
         // The same in both modes: PostgreSQL refuses it, the others end the text there or compare it in their own way.
         if memchr::memchr(0, text.as_bytes()).is_some() {
             let (table, column) =
@@ -76,7 +77,7 @@ impl<'a> Args<'a> {
             return Ok(Bound::Owned(Value::Text(pattern(text, param.wrap).into())));
         }
         match &param.about {
-            Some(about) => typed(text, about, self.mode),
+            Some(about) => typed(text, about, mode),
             None => Ok(Bound::Ref(ValueRef::Text(text))),
         }
     }
@@ -98,14 +99,26 @@ fn typed<'a>(text: &'a str, about: &About, mode: Mode) -> Result<Bound<'a>, Erro
             _ => false,
         },
         ColumnType::Float | ColumnType::Double | ColumnType::Decimal => is_numeric(text),
+        // The blanks of a query string may have been plus signs.
+        ColumnType::Varbinary | ColumnType::Blob if mode.is_strict() => {
+            return match decode_base64(&text.replace(' ', "+")) {
+                Ok(bytes) => Ok(Bound::Owned(Value::Bytes(bytes.into()))),
+                Err(_malformed) => Err(unfit(text, about)),
+            };
+        }
         _ => true,
     };
     if fits || !mode.is_strict() {
         return Ok(Bound::Ref(ValueRef::Text(text)));
     }
+    Err(unfit(text, about))
+}
+
+fn unfit(text: &str, about: &About) -> Error {
     let shown = nearest::shown(text);
-    let sentence = format!("'{shown}' is no {} value, which column '{}' has", about.kind, about.column);
-    Err(Error::invalid(&about.table, &about.column, sentence))
+    let form = if about.kind.is_binary() { " in base64" } else { "" };
+    let sentence = format!("'{shown}' is no {} value{form}, which column '{}' has", about.kind, about.column);
+    Error::invalid(&about.table, &about.column, sentence)
 }
 
 /// A LIKE pattern in which the wildcards of the value are literal (SPEC 8.1).
@@ -128,8 +141,31 @@ fn pattern(text: &str, wrap: Wrap) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::sql::args::pattern;
-    use crate::sql::statement::Wrap;
+    use std::borrow::Cow;
+    use std::sync::Arc;
+
+    use crate::mode::Mode;
+    use crate::request::Values;
+    use crate::schema::ColumnType;
+    use crate::sql::args::{Args, pattern};
+    use crate::sql::statement::{About, Param, Source, Wrap};
+    use crate::value::ValueRef;
+
+    #[test]
+    fn a_claim_that_is_no_value_of_its_column_equals_nothing() {
+        let about = About { table: "notes".into(), column: "team_id".into(), kind: ColumnType::Integer };
+        let param = Param::of(Source::Claim(0), Arc::new(about));
+        for mode in [Mode::Strict, Mode::Lenient] {
+            let is_bound = |claim: Option<&str>, value: ValueRef<'_>| {
+                let values = Values { claims: vec![claim.map(Cow::Borrowed)], ..Values::default() };
+                Args::of(&values, mode).get(&param).is_ok_and(|bound| bound.as_ref() == value)
+            };
+            assert!(is_bound(Some("7"), ValueRef::Int(7)));
+            for other in [None, Some("7 or so"), Some("7e0"), Some(""), Some("0x7"), Some("7\0")] {
+                assert!(is_bound(other, ValueRef::Null), "{other:?}");
+            }
+        }
+    }
 
     #[test]
     fn wildcards_of_the_value_are_literal() {

@@ -21,6 +21,8 @@ pub enum CellKind {
     Text,
     /// A whole number; the leading integer of text.
     Integer,
+    /// The same as a string.
+    IntegerText,
     /// A double precision number.
     Float,
     /// A string with exactly so many decimals, made from whatever number is stored.
@@ -170,6 +172,7 @@ impl Dialect {
     /// How cells of a column are spelled for clients.
     pub fn cell_kind(self, column: &Column) -> CellKind {
         match (column.kind, self) {
+            (ColumnType::Bigint, _) if column.quoted => CellKind::IntegerText,
             (ColumnType::Integer | ColumnType::Bigint, _) => CellKind::Integer,
             (ColumnType::Float | ColumnType::Double, _) => CellKind::Float,
             (ColumnType::Boolean, _) => CellKind::Boolean,
@@ -182,6 +185,14 @@ impl Dialect {
                 CellKind::Base64Lines
             }
             _ => CellKind::Text,
+        }
+    }
+
+    /// Whether a statement costs a round trip, so that one for several requests is worth its making.
+    pub fn is_remote(self) -> bool {
+        match self {
+            Dialect::Sqlite => false,
+            Dialect::MySql | Dialect::Postgres => true,
         }
     }
 

@@ -2,7 +2,9 @@
 
 mod args;
 mod condition;
+mod ddl;
 mod dialect;
+mod dialect_ddl;
 mod select;
 mod statement;
 mod write;
@@ -10,6 +12,7 @@ mod writer;
 
 pub use args::{Args, Bound};
 pub use condition::{ColumnRef, Comparison, Condition, Exists, Qualifier};
+pub use ddl::{Definition, Facts, Reference, SchemaChange, SchemaStep};
 pub use dialect::{CellKind, Dialect};
 pub use select::{Junction, KEYS_MAX, Keyed, KeyedStatement, Select, count, junction_alias, keyed, select};
 pub use statement::{About, Param, Source, Statement, Wrap};

@@ -63,8 +63,8 @@ pub struct Keyed<'a> {
     pub junction: Option<Junction<'a>>,
     /// Which rows of the table may be seen; with a junction its columns are qualified by the table.
     pub condition: &'a Condition,
-    /// The column that gives the order: of the junction if there is one.
-    pub order: Option<&'a Column>,
+    /// The columns that give the order, qualified.
+    pub order: &'a [ColumnRef],
 }
 
 /// The table between two others.
@@ -176,13 +176,8 @@ fn write_junction(writer: &mut Writer, query: &Keyed<'_>, junction: &Junction<'_
 
 fn tail(dialect: Dialect, query: &Keyed<'_>) -> String {
     let quoted = Writer::new(dialect);
-    match query.order {
-        Some(column) if query.junction.is_some() => {
-            format!(") ORDER BY r{}.{}", junction_alias(query.table), quoted.quoted(&column.name))
-        }
-        Some(column) => format!(") ORDER BY {}.{}", quoted.quoted(query.table), quoted.quoted(&column.name)),
-        None => ")".to_owned(),
-    }
+    let order: Vec<String> = query.order.iter().map(|column| column.quoted(&quoted)).collect();
+    if order.is_empty() { ")".to_owned() } else { format!(") ORDER BY {}", order.join(",")) }
 }
 
 fn write_columns(writer: &mut Writer, columns: &[&Column], table: Option<&str>) {

@@ -79,12 +79,16 @@ pub fn increment(
     writer.finish()
 }
 
-/// The text that removes the rows that satisfy a condition.
-pub fn delete(dialect: Dialect, table: &str, condition: &Condition) -> Statement {
+/// The text that removes the rows that satisfy a condition; with `returning` it answers with that column of each.
+pub fn delete(dialect: Dialect, table: &str, condition: &Condition, returning: Option<&Column>) -> Statement {
     let mut writer = Writer::new(dialect);
     writer.text("DELETE FROM ");
     writer.name(table);
     condition.write_where(&mut writer);
+    if let Some(key) = returning {
+        writer.text(" RETURNING ");
+        writer.name(&key.name);
+    }
     writer.finish()
 }
 

@@ -11,6 +11,7 @@ pub fn table(name: &str, columns: &[(&str, ColumnType)]) -> RawTable {
         columns,
         key_columns: vec![0],
         references: Vec::new(),
+        is_sharded: false,
     }
 }
 
@@ -35,5 +36,7 @@ fn column(name: &str, kind: ColumnType) -> Column {
             kind,
             ColumnType::Decimal | ColumnType::Date | ColumnType::Time | ColumnType::Timestamp
         ),
+        quoted: false,
+        is_uuid: false,
     }
 }

@@ -1,5 +1,6 @@
 //! Connections to MySQL and MariaDB.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
@@ -7,6 +8,7 @@ use mysql_async::{Conn, Opts, OptsBuilder, SslOpts};
 use tokio::sync::Mutex;
 use treeql::error::Error;
 
+use crate::driver::hosts::Hosts;
 use crate::driver::pool::{Poolable, unreachable};
 use crate::driver::tls::{SslMode, Tls};
 
@@ -21,7 +23,7 @@ const SQL_MODE: &str = "SET SESSION sql_mode = 'ANSI,TRADITIONAL'";
 
 /// What all connections to a database have in common.
 #[derive(Clone)]
-pub struct Target(Opts);
+pub struct Target(Arc<Hosts<Opts>>);
 
 /// One connection. The lock is never contended: a connection has one user at a time.
 pub struct Link(pub Mutex<Conn>);
@@ -29,34 +31,24 @@ pub struct Link(pub Mutex<Conn>);
 impl Target {
     /// Reads a URL. The error is a sentence without the password.
     pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
-        let cannot =
-            |error: &dyn std::fmt::Display| format!("the URL of the database cannot be read: {error}");
-        let (rest, tls) = Tls::split(url)?;
-        let given = Opts::from_url(&rest).map_err(|error| cannot(&error))?;
-        if given.db_name().is_none_or(str::is_empty) {
-            return Err("the URL names no database; write mysql://user@host/database".to_owned());
-        }
-        let mut builder = OptsBuilder::from_opts(given)
-            .stmt_cache_size(STATEMENTS_MAX)
-            .client_found_rows(true)
-            .tcp_nodelay(true)
-            .tcp_keepalive(Some(KEEPALIVE))
-            // Changing over to the server's socket opens a second connection, and the pool would count one of them only;
-            // `?socket=/path` asks for the socket at once.
-            .prefer_socket(false)
-            .setup(vec![SQL_MODE.to_owned(), "SET NAMES utf8mb4".to_owned()]);
-        if let Some(password) = password {
-            builder = builder.pass(Some(password));
-        }
-        Ok(Target(builder.ssl_opts(ssl_opts(&tls)?).into()))
+        Hosts::parse(url, |url| options(url, password)).map(|hosts| Target(Arc::new(hosts)))
+    }
+
+    /// How old a connection may become.
+    pub fn lifetime(&self) -> Option<Duration> {
+        self.0.lifetime()
     }
 
     /// Opens a connection.
     pub async fn open(&self) -> Result<Conn, mysql_async::Error> {
-        match tokio::time::timeout(CONNECT_PATIENCE, Conn::new(self.0.clone())).await {
-            Ok(opened) => opened,
-            Err(_elapsed) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
-        }
+        let open =
+            async |options: &Opts| match tokio::time::timeout(CONNECT_PATIENCE, Conn::new(options.clone()))
+                .await
+            {
+                Ok(opened) => opened,
+                Err(_elapsed) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+            };
+        self.0.open(open).await
     }
 
     /// Opens a connection for the pool of a worker.
@@ -64,6 +56,29 @@ impl Target {
         let opened = self.open().await.map_err(|error| unreachable("MySQL", &error))?;
         Ok(Link(Mutex::new(opened)))
     }
+}
+
+/// What a connection to the one host of a URL is opened with.
+fn options(url: &str, password: Option<&str>) -> Result<Opts, String> {
+    let cannot = |error: &dyn std::fmt::Display| format!("the URL of the database cannot be read: {error}");
+    let (rest, tls) = Tls::split(url)?;
+    let given = Opts::from_url(&rest).map_err(|error| cannot(&error))?;
+    if given.db_name().is_none_or(str::is_empty) {
+        return Err("the URL names no database; write mysql://user@host/database".to_owned());
+    }
+    let mut builder = OptsBuilder::from_opts(given)
+        .stmt_cache_size(STATEMENTS_MAX)
+        .client_found_rows(true)
+        .tcp_nodelay(true)
+        .tcp_keepalive(Some(KEEPALIVE))
+        // Changing over to the server's socket opens a second connection, and the pool would count one of them only;
+        // `?socket=/path` asks for the socket at once.
+        .prefer_socket(false)
+        .setup(vec![SQL_MODE.to_owned(), "SET NAMES utf8mb4".to_owned()]);
+    if let Some(password) = password {
+        builder = builder.pass(Some(password));
+    }
+    Ok(builder.ssl_opts(ssl_opts(&tls)?).into())
 }
 
 fn ssl_opts(tls: &Tls) -> Result<Option<SslOpts>, String> {

@@ -23,6 +23,28 @@ pub fn convert(error: &Native) -> Error {
         1062 | 1022 | 1586 | 1050 | 1060 => Error::new(Code::DuplicateKey, ""),
         // NOT NULL, no default, foreign keys, checks of MariaDB and of MySQL
         1048 | 1364 | 1216 | 1217 | 1451 | 1452 | 4025 | 3819 => Error::new(Code::DataIntegrityViolation, ""),
+        // changes of tables: a foreign key that does not fit or is in the way, a key that is missing or needed
+        1005
+        | 1025
+        | 1215
+        | 1822
+        | 1828
+        | 1829
+        | 1832..=1834
+        | 3780
+        | 3730
+        | 1553
+        | 150
+        | 1075
+        | 1138
+        | 1171
+        | 1072
+        | 3108
+        | 3837 => Error::new(Code::DataIntegrityViolation, ""),
+        // changes of tables: a column or a row that is too long, a bad default, a bad name
+        1074 | 1118 | 1426 | 1427 | 1063 | 1067 | 1166 | 1103 | 1059 | 1101 | 1170 | 1252 | 1273 => {
+            Error::new(Code::ValueNotAccepted, "the database does not accept the definition")
+        }
         // out of range, too long, wrong or truncated value, division, invalid JSON, invalid geometry
         1264 | 1406 | 1366 | 1292 | 1265 | 1365 | 1411 | 1367 | 1690 | 1416 | 3140 | 3037 | 4079 | 4037
         | 4038 => Error::new(Code::ValueNotAccepted, "a value does not fit the type of its column"),
@@ -37,14 +59,27 @@ pub fn convert(error: &Native) -> Error {
             Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
         }
         // too many connections, shutdown, shard or cluster not available
-        1040 | 1203 | 1053 | 1047 | 1429 | 1158..=1161 | 1180 | 2013 => {
+        1040 | 1203 | 1053 | 1047 | 1158..=1161 | 1180 | 2013 | 12701 => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }
+        // Spider: the storage server of this row does not answer, others do.
+        1429 => Error::new(
+            Code::DatabaseUnavailable,
+            "the server that holds this record does not answer; try again",
+        ),
+        // What a distributed engine does not do, as changing the column that says where a row is stored: of MySQL,
+        // ShardingSphere, TiDB, and Vitess.
+        1235 | 1997 | 8216 => cannot(),
+        1105 if server.message.contains("VT12001") => cannot(),
         code => {
             tracing::error!(code, state = %server.state, text = %server.message, "a statement failed");
             Error::new(Code::Internal, "Database error")
         }
     }
+}
+
+fn cannot() -> Error {
+    Error::new(Code::ValueNotAccepted, "the engine of this database cannot do that")
 }
 
 /// What the error says about running the statement again.
@@ -56,7 +91,10 @@ pub fn failure(error: &Native) -> Failure {
         {
             Failure::Conflict
         }
-        Native::Server(server) if matches!(server.code, 1053 | 2013 | 1158..=1161 | 1180 | 1927) => {
+        // Galera: this node is not part of the cluster, and ran nothing.
+        Native::Server(server) if server.code == 1047 => Failure::Elsewhere,
+        // 1180 and 12701: the commit of Galera or Spider broke off.
+        Native::Server(server) if matches!(server.code, 1053 | 2013 | 1158..=1161 | 1180 | 1927 | 12701) => {
             Failure::Lost
         }
         Native::Server(_) => Failure::Final,

@@ -121,9 +121,8 @@ impl Driver {
 
     /// The connections of this worker.
     fn pool(&self) -> Rc<Pool<Link>> {
-        POOLS.with_borrow_mut(|pools| {
-            Rc::clone(pools.entry(self.id).or_insert_with(|| Pool::new(self.options.per_worker())))
-        })
+        let make = || Pool::new(self.options.per_worker(), self.target.lifetime());
+        POOLS.with_borrow_mut(|pools| Rc::clone(pools.entry(self.id).or_insert_with(make)))
     }
 
     /// A session for one request.

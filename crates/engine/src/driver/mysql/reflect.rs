@@ -8,7 +8,7 @@ use treeql::schema::{Column, RawTable, TableKind};
 
 use crate::driver::mysql::types::catalog_type;
 
-const TABLES: &str = "SELECT TABLE_NAME, TABLE_TYPE FROM information_schema.TABLES \
+const TABLES: &str = "SELECT TABLE_NAME, TABLE_TYPE, ENGINE FROM information_schema.TABLES \
     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE','VIEW') ORDER BY TABLE_NAME";
 
 const COLUMNS: &str = "SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, EXTRA, COLUMN_KEY \
@@ -33,8 +33,8 @@ const FINGERPRINT: &str = "SELECT (SELECT COALESCE(BIT_XOR(CRC32(CONCAT_WS('/', 
 pub async fn tables(conn: &mut Conn) -> Result<Vec<RawTable>, mysql_async::Error> {
     let mut tables = Vec::new();
     let mut by_name = HashMap::new();
-    let found: Vec<(String, String)> = conn.query(TABLES).await?;
-    for (name, kind) in found {
+    let found: Vec<(String, String, Option<String>)> = conn.query(TABLES).await?;
+    for (name, kind, engine) in found {
         by_name.insert(name.clone(), tables.len());
         let kind = if kind == "VIEW" { TableKind::View } else { TableKind::Table };
         tables.push(RawTable {
@@ -43,6 +43,7 @@ pub async fn tables(conn: &mut Conn) -> Result<Vec<RawTable>, mysql_async::Error
             columns: Vec::new(),
             key_columns: Vec::new(),
             references: Vec::new(),
+            is_sharded: engine.is_some_and(|engine| engine.eq_ignore_ascii_case("SPIDER")),
         });
     }
     let found: Vec<(String, String, String, String, String, String)> = conn.query(COLUMNS).await?;
@@ -84,6 +85,8 @@ fn add_column(table: &mut RawTable, name: String, declared: &str, nullable: &str
         nullable: nullable == "YES" && table.kind == TableKind::Table,
         generated: extra.contains("GENERATED") && !extra.contains("DEFAULT_GENERATED"),
         as_text: false,
+        quoted: false,
+        is_uuid: declared.eq_ignore_ascii_case("uuid"),
     });
 }
 

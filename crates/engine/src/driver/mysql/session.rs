@@ -60,10 +60,10 @@ impl Session {
 
     fn failed(&self, error: &mysql_async::Error) -> Error {
         let failure = failure(error);
-        if self.failure.get() != Failure::Conflict {
+        if !self.failure.get().may_run_again() {
             self.failure.set(failure);
         }
-        if failure == Failure::Lost {
+        if failure.ends_connection() {
             self.lease.give_up();
         }
         convert(error)

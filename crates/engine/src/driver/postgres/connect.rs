@@ -2,12 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::AbortHandle;
 use tokio_postgres::{Client, Config, NoTls, Statement, config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::driver::hosts::Hosts;
 use crate::driver::pool::Poolable;
 use crate::driver::tls::{SslMode, Tls};
 
@@ -22,7 +24,7 @@ const PROBE: &str = "-c rowcast.direct=1";
 
 /// What all connections to a database have in common.
 pub struct Target {
-    config: Config,
+    hosts: Arc<Hosts<Config>>,
     /// How TLS is spoken; `None` for plain text.
     tls: Option<MakeRustlsConnect>,
     /// Whether statements may be prepared under a name: not through a pooler that hands connections around.
@@ -44,30 +46,23 @@ impl Target {
     /// Reads a URL. The error is a sentence without the password.
     pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
         let (rest, tls) = Tls::split(url)?;
-        let mut config: Config =
-            rest.parse().map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
-        config.ssl_mode(match tls.mode {
-            Some(SslMode::Disable) => config::SslMode::Disable,
-            None | Some(SslMode::Prefer) => config::SslMode::Prefer,
-            Some(SslMode::Require | SslMode::VerifyFull) => config::SslMode::Require,
-        });
-        if let Some(password) = password {
-            config.password(password);
-        }
-        config.connect_timeout(CONNECT_PATIENCE).application_name("rowcast");
-        config.keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE / 5).keepalives_retries(3);
-        config.tcp_user_timeout(KEEPALIVE);
+        let hosts = Arc::new(Hosts::parse(&rest, |url| config(url, password, &tls))?);
         let tls = match tls.mode {
             Some(SslMode::Disable) => None,
             _ => Some(MakeRustlsConnect::new(tls.client_config()?)),
         };
-        Ok(Target { config, tls, is_direct: Cell::new(true) })
+        Ok(Target { hosts, tls, is_direct: Cell::new(true) })
+    }
+
+    /// How old a connection may become.
+    pub fn lifetime(&self) -> Option<Duration> {
+        self.hosts.lifetime()
     }
 
     /// A copy for another thread.
     pub fn for_worker(&self) -> Target {
         Target {
-            config: self.config.clone(),
+            hosts: Arc::clone(&self.hosts),
             tls: self.tls.clone(),
             is_direct: Cell::new(self.is_direct.get()),
         }
@@ -75,13 +70,17 @@ impl Target {
 
     /// Opens a connection.
     pub async fn open(&self) -> Result<Link, tokio_postgres::Error> {
-        self.connect(&self.config).await
+        self.hosts.open(async |config: &Config| self.connect(config).await).await
     }
 
     /// Opens a connection and finds out whether a pooler stands in between: it refuses the probe, or loses it.
     pub async fn open_and_probe(&self) -> Result<Link, tokio_postgres::Error> {
-        let mut probing = self.config.clone();
-        let given = self.config.get_options().map_or_else(String::new, |given| format!("{given} "));
+        self.hosts.open(async |config: &Config| self.probe(config).await).await
+    }
+
+    async fn probe(&self, config: &Config) -> Result<Link, tokio_postgres::Error> {
+        let mut probing = config.clone();
+        let given = config.get_options().map_or_else(String::new, |given| format!("{given} "));
         probing.options(format!("{given}{PROBE}"));
         let refused = match self.connect(&probing).await {
             Ok(link) => {
@@ -96,7 +95,7 @@ impl Target {
             }
             Err(error) => error,
         };
-        let link = self.open().await.map_err(|_without| refused)?;
+        let link = self.connect(config).await.map_err(|_without| refused)?;
         self.is_direct.set(false);
         Ok(link)
     }
@@ -109,6 +108,24 @@ impl Target {
         let (client, connection) = config.connect(tls.clone()).await?;
         Ok(Link::new(client, drive(connection), Some(tls.clone())))
     }
+}
+
+/// What a connection to the one host of a URL is opened with.
+fn config(url: &str, password: Option<&str>, tls: &Tls) -> Result<Config, String> {
+    let mut config: Config =
+        url.parse().map_err(|error| format!("the URL of the database cannot be read: {error}"))?;
+    config.ssl_mode(match tls.mode {
+        Some(SslMode::Disable) => config::SslMode::Disable,
+        None | Some(SslMode::Prefer) => config::SslMode::Prefer,
+        Some(SslMode::Require | SslMode::VerifyFull) => config::SslMode::Require,
+    });
+    if let Some(password) = password {
+        config.password(password);
+    }
+    config.connect_timeout(CONNECT_PATIENCE).application_name("rowcast");
+    config.keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE / 5).keepalives_retries(3);
+    config.tcp_user_timeout(KEEPALIVE);
+    Ok(config)
 }
 
 /// Runs the connection beside the requests that use it.

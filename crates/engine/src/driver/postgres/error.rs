@@ -21,7 +21,15 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
     let code = state.code();
     match (code, &code[..2]) {
         ("23505", _) => Error::new(Code::DuplicateKey, ""),
-        ("42710" | "42P07", _) => Error::new(Code::DuplicateKey, ""),
+        // a name of an object, table, column is taken
+        ("42710" | "42P07" | "42701", _) => Error::new(Code::DuplicateKey, ""),
+        // dependent objects, a column that a view uses, a foreign key to no key, an invalid definition of a table
+        ("2BP01" | "0A000" | "42830" | "42P16", _) => Error::new(Code::DataIntegrityViolation, ""),
+        // types that do not turn into each other
+        ("42804" | "42846", _) => {
+            Error::new(Code::ValueNotAccepted, "the type does not turn into the other one")
+        }
+        ("55P03", _) => Error::new(Code::DatabaseUnavailable, "others are using the table; try again"),
         (_, "23") => Error::new(Code::DataIntegrityViolation, ""),
         (_, "22") => Error::new(Code::ValueNotAccepted, "a value does not fit the type of its column"),
         ("42501", _) => Error::new(Code::OperationForbidden, "")
@@ -30,6 +38,13 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
             Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
         }
         (_, "40") => conflict(),
+        // postgres_fdw: the storage server of this row does not answer, others do.
+        ("08001", _) => Error::new(
+            Code::DatabaseUnavailable,
+            "the server that holds this record does not answer; try again",
+        ),
+        // What a distributed engine does not do, as finding a row by a key that it does not know to be unique.
+        ("42P10", _) => Error::new(Code::ValueNotAccepted, "the engine of this database cannot do that"),
         (_, "08" | "53" | "57") => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }
@@ -53,7 +68,9 @@ pub fn failure(error: &tokio_postgres::Error) -> Failure {
         {
             Failure::Conflict
         }
-        Some(state) if matches!(&state.code()[..2], "08" | "57") && state.code() != "57014" => Failure::Lost,
+        // 08001: a connection of postgres_fdw to another server could not be opened, so nothing was done; ours is fine.
+        Some(state) if matches!(state.code(), "57014" | "08001") => Failure::Final,
+        Some(state) if matches!(&state.code()[..2], "08" | "57") => Failure::Lost,
         Some(_) => Failure::Final,
         None if error.is_closed() || is_io(error) => Failure::Lost,
         None => Failure::Final,

@@ -140,8 +140,9 @@ impl Driver {
     fn worker(&self) -> Rc<Worker> {
         WORKERS.with_borrow_mut(|workers| {
             let make = || {
-                let pool = Pool::new(self.options.per_worker() - 1);
-                Rc::new(Worker { target: self.target(), shared: tokio::sync::Mutex::default(), pool })
+                let target = self.target();
+                let pool = Pool::new(self.options.per_worker() - 1, target.lifetime());
+                Rc::new(Worker { target, shared: tokio::sync::Mutex::default(), pool })
             };
             Rc::clone(workers.entry(self.id).or_insert_with(make))
         })

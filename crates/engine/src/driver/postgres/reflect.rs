@@ -89,6 +89,7 @@ impl Catalog {
                 columns: Vec::new(),
                 key_columns: Vec::new(),
                 references: Vec::new(),
+                is_sharded: false,
             });
             tables.len() - 1
         });
@@ -108,6 +109,8 @@ impl Catalog {
             nullable: !not_null && kind == TableKind::Table,
             generated,
             as_text: found.as_text,
+            quoted: false,
+            is_uuid: row.get::<_, &str>(5) == "uuid",
         });
     }
 

@@ -92,10 +92,10 @@ impl Session {
     fn failed(&self, error: &tokio_postgres::Error) -> Error {
         let failure = failure(error);
         // A conflict is told once, by the first statement of the transaction that failed.
-        if self.failure.get() != Failure::Conflict {
+        if !self.failure.get().may_run_again() {
             self.failure.set(failure);
         }
-        if failure == Failure::Lost {
+        if failure.ends_connection() {
             self.give_up();
         }
         convert(error)

@@ -45,6 +45,7 @@ fn add_column(tables: &mut Vec<RawTable>, row: &Row<'_>, kind: TableKind) -> rus
             columns: Vec::new(),
             key_columns: Vec::new(),
             references: Vec::new(),
+            is_sharded: false,
         });
     }
     let table = tables.last_mut().expect("one was just pushed");
@@ -74,6 +75,8 @@ fn add_column(tables: &mut Vec<RawTable>, row: &Row<'_>, kind: TableKind) -> rus
         nullable: !not_null && kind == TableKind::Table,
         generated: hidden != 0,
         as_text: false,
+        quoted: false,
+        is_uuid: false,
     });
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rusqlite::Connection as Native;
-use treeql::error::Error;
+use treeql::error::{Code, Error};
 use treeql::sql::{Args, Statement};
 
 use crate::driver::connection::Connection;
@@ -88,6 +88,20 @@ impl Session {
     pub fn control(&self, text: &'static str) -> Result<(), Error> {
         let run = || self.connection.prepare_cached(text)?.execute([]).map(|_| ());
         run().map_err(|error: rusqlite::Error| convert(&error))
+    }
+
+    /// Switches the checking of foreign keys on or off, outside of a transaction. Tables are renamed as everywhere again.
+    pub fn set_foreign_keys(&self, is_on: bool) -> Result<(), Error> {
+        let set = || {
+            self.connection.pragma_update(None, "legacy_alter_table", false)?;
+            self.connection.pragma_update(None, "foreign_keys", is_on)?;
+            self.connection.pragma_query_value(None, "foreign_keys", |row| row.get::<_, bool>(0))
+        };
+        match set() {
+            Ok(found) if found == is_on => Ok(()),
+            Ok(_) => Err(Error::new(Code::Internal, "Database error")),
+            Err(error) => Err(convert(&error)),
+        }
     }
 
     /// Puts everything that is in the log into the file; whether all of it was.

@@ -28,6 +28,8 @@ trait Pending: Send {
     fn run(&mut self, session: &Session) -> bool;
     /// Whether it needs a place to roll back to.
     fn is_batch(&self) -> bool;
+    /// Whether it needs a transaction for itself, without foreign keys.
+    fn alters_schema(&self) -> bool;
     /// Answers with what the last run said.
     fn answer(self: Box<Self>);
     /// Answers that it failed.
@@ -53,6 +55,10 @@ impl<C: Change> Pending for Waiting<C> {
 
     fn is_batch(&self) -> bool {
         self.change.is_batch()
+    }
+
+    fn alters_schema(&self) -> bool {
+        self.change.alters_schema()
     }
 
     fn answer(self: Box<Self>) {
@@ -140,9 +146,18 @@ impl WriteLoop {
     fn run(&self, receiver: &Receiver<Task>, is_there: &dyn Fn() -> Result<(), Error>) {
         // Checkpoints that were asked for in the middle of a group.
         let mut asked = Vec::new();
-        while let Ok(first) = receiver.recv() {
+        // What cannot be in a group with others, and was found at the end of one.
+        let mut alone = None;
+        while let Some(first) = alone.take().or_else(|| receiver.recv().ok()) {
             match first {
-                Task::Change(first) => self.commit(first, receiver, is_there, &mut asked),
+                Task::Change(first) if first.alters_schema() => {
+                    if let Err(error) = self.alter(first, is_there) {
+                        // Without them the next write could break what it must not: there is none.
+                        tracing::error!(%error, "foreign keys could not be switched on again; start the server anew");
+                        return;
+                    }
+                }
+                Task::Change(first) => alone = self.commit(first, receiver, is_there, &mut asked),
                 Task::Checkpoint(done) => asked.push(done),
             }
             for done in asked.drain(..) {
@@ -160,19 +175,47 @@ impl WriteLoop {
         receiver: &Receiver<Task>,
         is_there: &dyn Fn() -> Result<(), Error>,
         asked: &mut Vec<Sender<()>>,
-    ) {
+    ) -> Option<Task> {
         let mut group = vec![first];
         if let Err(error) = is_there().and_then(|()| self.session.control("BEGIN IMMEDIATE")) {
             group.into_iter().for_each(|pending| pending.fail(error.clone()));
-            return;
+            return None;
         }
-        match self.fill(&mut group, receiver, asked) {
+        let mut alone = None;
+        match self.fill(&mut group, receiver, asked, &mut alone) {
             Ok(()) => {
                 self.commits.fetch_add(1, Ordering::Release);
                 group.into_iter().for_each(Pending::answer);
             }
             Err(error) => self.one_by_one(group, &error),
         }
+        alone
+    }
+
+    /// Runs a change of the schema in a transaction of its own. A table that is made anew is removed in between, so
+    /// foreign keys are off, which they can be outside of a transaction only; the change looks at them itself.
+    fn alter(
+        &self,
+        mut pending: Box<dyn Pending>,
+        is_there: &dyn Fn() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let run = is_there()
+            .and_then(|()| self.session.set_foreign_keys(false))
+            .and_then(|()| self.session.control("BEGIN IMMEDIATE"))
+            .and_then(|()| self.attempt(pending.as_mut()))
+            .and_then(|()| self.session.control("COMMIT"));
+        if run.is_err() {
+            self.undo();
+        }
+        let switched = self.session.set_foreign_keys(true);
+        match run {
+            Ok(()) => {
+                self.commits.fetch_add(1, Ordering::Release);
+                pending.answer();
+            }
+            Err(error) => pending.fail(error),
+        }
+        switched
     }
 
     /// Runs the first change and those that wait, and commits.
@@ -181,6 +224,7 @@ impl WriteLoop {
         group: &mut Vec<Box<dyn Pending>>,
         receiver: &Receiver<Task>,
         asked: &mut Vec<Sender<()>>,
+        alone: &mut Option<Task>,
     ) -> Result<(), Error> {
         let mut next = 0;
         loop {
@@ -190,6 +234,10 @@ impl WriteLoop {
                 break;
             }
             match receiver.try_recv() {
+                Ok(Task::Change(pending)) if pending.alters_schema() => {
+                    *alone = Some(Task::Change(pending));
+                    break;
+                }
                 Ok(Task::Change(pending)) => group.push(pending),
                 Ok(Task::Checkpoint(done)) => {
                     asked.push(done);
