@@ -8,6 +8,8 @@ use serde_json::Value;
 use crate::lab::Lab;
 use crate::process::output;
 
+/// A contestant that hangs fails; it does not hang the lab.
+const ANSWER_TIMEOUT: &str = "20s";
 /// ab counts whole seconds only, so its warm-up counts requests.
 const WARM_UP_REQUESTS: u64 = 400;
 
@@ -33,7 +35,8 @@ pub enum Limit {
 pub struct Load {
     pub tool: Tool,
     pub method: &'static str,
-    /// For oha a regular expression, if `is_pattern`.
+    /// For oha a regular expression, if `is_pattern`, in which a dot is a dot: escaped, it is any letter, and the address
+    /// is no longer this machine's.
     pub url: String,
     pub is_pattern: bool,
     /// JSON; empty for none.
@@ -96,6 +99,7 @@ impl Load {
     ///
     /// If the tool is missing or fails.
     pub fn run(&self, lab: &Lab) -> Result<Loaded> {
+        ensure!(!self.url.contains("\\."), "an escaped dot is any letter to oha: {}", self.url);
         match self.tool {
             Tool::Oha => from_oha(&output(Command::new(lab.tool("oha")).args(self.oha()))?),
             Tool::Ab => from_ab(&output(Command::new(lab.tool("ab")).args(self.ab()))?),
@@ -104,7 +108,9 @@ impl Load {
 
     fn oha(&self) -> Vec<String> {
         let mut words: Vec<String> =
-            ["--no-tui", "--output-format", "json", "--redirect", "0", "-c"].map(str::to_owned).to_vec();
+            ["--no-tui", "--output-format", "json", "--redirect", "0", "-t", ANSWER_TIMEOUT, "-c"]
+                .map(str::to_owned)
+                .to_vec();
         words.push(self.connections.to_string());
         match self.limit {
             Limit::Requests(requests) => words.extend(["-n".to_owned(), requests.to_string()]),

@@ -1,17 +1,17 @@
 """The contestant in Python: hello, the core over MariaDB, and the file round trip."""
 
+import functools
 import json
 import os
 import random
 import re
-import socket
 import tempfile
-
-import bjoern
+import threading
 
 LETTERS = 108_000
 ALPHABET = [chr(code) for code in range(65, 123)]
 POOL = os.environ.get("POOL")
+kept = threading.local()
 
 
 def application(environ, start_response):
@@ -63,9 +63,25 @@ def members(environ):
 def connected():
     """A connection, and what to do with it afterwards."""
     if POOL:
-        connection = pool.get_connection()
+        connection = pool().get_connection()
         return connection, connection.close
-    return kept, lambda: None
+    if not hasattr(kept, "connection"):
+        import MySQLdb
+        from MySQLdb.constants import CLIENT
+        kept.connection = MySQLdb.connect(client_flag=CLIENT.FOUND_ROWS, **options())
+    return kept.connection, lambda: None
+
+
+@functools.cache
+def pool():
+    from mysql.connector.pooling import MySQLConnectionPool
+    threads = int(os.environ["THREADS"])
+    return MySQLConnectionPool(pool_size=threads, pool_reset_session=POOL == "reset", **options())
+
+
+def options():
+    return dict(host=os.environ["DB_HOST"], port=int(os.environ["DB_PORT"]), user=os.environ["DB_USER"],
+                database=os.environ["DB_NAME"], charset="utf8mb4", autocommit=True)
 
 
 def query(statement, values=()):
@@ -99,30 +115,3 @@ def file_round_trip():
             return file.read()
     finally:
         os.unlink(path)
-
-
-def connect():
-    global kept, pool
-    if not os.environ.get("DB_HOST"):
-        return
-    options = dict(host=os.environ["DB_HOST"], port=int(os.environ["DB_PORT"]), user=os.environ["DB_USER"],
-                   database=os.environ["DB_NAME"], charset="utf8mb4", autocommit=True)
-    if POOL:
-        from mysql.connector.pooling import MySQLConnectionPool
-        pool = MySQLConnectionPool(pool_size=1, pool_reset_session=POOL == "reset", **options)
-    else:
-        import MySQLdb
-        from MySQLdb.constants import CLIENT
-        kept = MySQLdb.connect(client_flag=CLIENT.FOUND_ROWS, **options)
-
-
-if __name__ == "__main__":
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", int(os.environ["PORT"])))
-    listener.listen(1024)
-    for _ in range(int(os.environ["CORES"]) - 1):
-        if os.fork() == 0:
-            break
-    connect()
-    bjoern.server_run(listener, application)

@@ -135,8 +135,8 @@ impl Operation {
     fn load(self, lab: &Lab, racer: &Racer, bodies: &str) -> Load {
         let options = &lab.options;
         let posts = &racer.service.core.posts;
-        // One of 1 to 99, drawn by oha; the address is part of its pattern.
-        let pattern = |ids: &str| racer.url(&format!("{posts}/{ids}")).replace('.', "\\.");
+        // One of 1 to 99, drawn by oha, which takes a dot of the address for a dot.
+        let pattern = |ids: &str| racer.url(&format!("{posts}/{ids}"));
         let load = Load::get(pattern("[1-9][0-9]?"), 32, Limit::Seconds(options.seconds));
         let load = Load { is_pattern: true, ..load };
         match self {
