@@ -1,6 +1,6 @@
 //! A bar for each contestant, drawn as SVG by hand: it stretches with the page, its letters do not.
 
-use crate::report::html::escape;
+use crate::report::escape::escape;
 use crate::report::table::{figure, ordered};
 use crate::run::Measure;
 

@@ -1,5 +1,6 @@
 //! Two runs side by side.
 
+use crate::report::escape::escape;
 use crate::report::html;
 use crate::report::markdown;
 use crate::report::table::{Table, figure};
@@ -12,7 +13,7 @@ use crate::statistics::ratio;
 pub fn html(before: &Run, after: &Run) -> String {
     let mut body = format!("<h1>Two runs</h1>\n{}", html::rows(&machines(before, after)));
     for (title, table) in tables(before, after) {
-        body.push_str(&format!("<h3>{}</h3>\n{}", html::escape(&title), html::rows(&table)));
+        body.push_str(&format!("<h3>{}</h3>\n{}", escape(&title), html::rows(&table)));
     }
     html::page("Two runs of the lab", &body)
 }

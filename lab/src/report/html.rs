@@ -1,6 +1,7 @@
 //! The report as one page that needs nothing beside it.
 
 use crate::report::chart::bars;
+use crate::report::escape::escape;
 use crate::report::markdown::facts;
 use crate::report::table::{Table, of_measure, of_rounds};
 use crate::run::{Measure, Run, Scenario};
@@ -101,9 +102,4 @@ pub fn rows(table: &Table) -> String {
         text.push_str(&format!("<tr>{}</tr>\n", cells("td", row)));
     }
     text + "</tbody>\n</table></div>\n"
-}
-
-/// Text between tags or in quotes.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -2,6 +2,7 @@
 
 mod chart;
 pub mod compare;
+mod escape;
 pub mod html;
 pub mod markdown;
 mod table;
