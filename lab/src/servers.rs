@@ -123,7 +123,8 @@ impl Servers {
 }
 
 fn start_mariadb(lab: &Lab) -> Result<(Process, u16)> {
-    let home = lab.path("mariadb");
+    let port = free_port()?;
+    let home = lab.path(&format!("mariadb-{port}"));
     let account = own(&home, "mysql")?;
     let create = [
         "mariadb-install-db",
@@ -134,7 +135,6 @@ fn start_mariadb(lab: &Lab) -> Result<(Process, u16)> {
         "--skip-name-resolve",
     ];
     finish(&create, &home, account).context("creating a MariaDB database")?;
-    let port = free_port()?;
     let program = found(&["/usr/sbin/mariadbd"], "mariadbd");
     let own = [program, format!("--datadir={}", home.display()), format!("--port={port}")];
     let mut command = own.to_vec();
@@ -145,7 +145,8 @@ fn start_mariadb(lab: &Lab) -> Result<(Process, u16)> {
 }
 
 fn start_postgres(lab: &Lab) -> Result<(Process, u16)> {
-    let home = lab.path("postgres");
+    let port = free_port()?;
+    let home = lab.path(&format!("postgres-{port}"));
     let account = own(&home, "postgres")?;
     let programs = newest_postgres().context("PostgreSQL is not installed; `lab/install` takes it")?;
     let data = home.join("data").display().to_string();
@@ -153,7 +154,6 @@ fn start_postgres(lab: &Lab) -> Result<(Process, u16)> {
     let create =
         [&initdb, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "-D", &data];
     finish(&create, &home, account).context("creating a PostgreSQL database")?;
-    let port = free_port()?;
     let mut command = vec![programs.join("postgres").display().to_string(), "-D".to_owned(), data];
     let port_setting = format!("port={port}");
     for setting in POSTGRES.iter().copied().chain([port_setting.as_str()]) {
