@@ -157,6 +157,22 @@ pub fn brief(reason: &str) -> String {
 }
 
 impl Run {
+    /// Why the figures should not be believed, if so.
+    pub fn cautions(&self) -> Vec<String> {
+        let mut cautions = Vec::new();
+        if self.command.iter().any(|word| word == "--quick") {
+            cautions.push(
+                "This run was quick: tiny counts that show that everything works, and no speed.".to_owned(),
+            );
+        }
+        if self.machine.load_before > self.machine.cores as f64 / 4.0 {
+            let load = self.machine.load_before;
+            cautions
+                .push(format!("The machine was busy before the run (load {load}): the figures are noise."));
+        }
+        cautions
+    }
+
     /// Reads a run; `path` is its file or the folder it lies in.
     pub fn read(path: &Path) -> Result<Run> {
         let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };

@@ -16,6 +16,9 @@ pub fn write(run: &Run) -> String {
         run.seed,
         run.seconds
     );
+    for caution in run.cautions() {
+        body.push_str(&format!("<p class=\"finding\"><b>{}</b></p>\n", escape(&caution)));
+    }
     body.push_str("<nav>");
     for scenario in &run.scenarios {
         body.push_str(&format!("<a href=\"#{0}\">{0}</a> ", escape(&scenario.name)));

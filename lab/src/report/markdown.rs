@@ -11,6 +11,9 @@ pub fn write(run: &Run) -> String {
         run.seed,
         run.seconds
     ));
+    for caution in run.cautions() {
+        text.push_str(&format!("**{caution}**\n\n"));
+    }
     text.push_str(&list(&facts(run)));
     for scenario in &run.scenarios {
         text.push_str(&one(scenario));
