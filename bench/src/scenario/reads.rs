@@ -98,8 +98,9 @@ pub fn list(stage: &Stage<'_>, report: &mut Report) -> anyhow::Result<()> {
 
 /// Twenty posts with their users and comments.
 pub fn join(stage: &Stage<'_>, report: &mut Report) -> anyhow::Result<()> {
-    let target = |page| format!("/records/posts?join=users&join=comments&order=id&page={page},20");
-    let asked: Vec<Asked> = (1..=400).map(|page| ("GET", target(page), String::new())).collect();
+    let target = |id| format!("/records/posts?join=users&join=comments&filter=id,ge,{id}&order=id&size=20");
+    let asked: Vec<Asked> =
+        (0..400).map(|index| ("GET", target(1 + drawn(index, POSTS)), String::new())).collect();
     let load = stage.load("join", &asked)?;
     let rows = stage.beside_floor("join", &stage.of_kind(&["rowcast", "base"]), &load, &target(1))?;
     let floor = of(&rows, "floor")?;

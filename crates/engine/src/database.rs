@@ -12,7 +12,7 @@ use treeql::policy::Policy;
 use treeql::request::Request;
 use treeql::schema::{Publication, Schema};
 
-use crate::driver::{self, Address, Driver, Secret};
+use crate::driver::{self, Address, Driver, Secret, measure};
 
 /// What a database is opened with.
 #[derive(Clone, Debug)]
@@ -50,8 +50,14 @@ impl Snapshot {
     /// The plan for a request under a policy, from the cache if its shape is known.
     pub fn plan(&self, request: &Request<'_>, policy: &Policy) -> Result<Arc<Plan>, Error> {
         if let Some(known) = self.plans.get(policy.id, request) {
+            measure::count(|measures| {
+                measures.plan_hits.fetch_add(1, Ordering::Relaxed);
+            });
             return Ok(known);
         }
+        measure::count(|measures| {
+            measures.plan_misses.fetch_add(1, Ordering::Relaxed);
+        });
         let plan = Arc::new(plan(request, &self.schema, policy, self.setting)?);
         self.plans.insert(policy.id, request.clone(), Arc::clone(&plan));
         Ok(plan)

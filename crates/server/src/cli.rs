@@ -8,10 +8,14 @@ use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
+use crate::cli::arguments::{ExportArgs, ImportArgs, SourceArgs};
 use crate::config::{self, Config, Sources};
 use crate::demo;
 use crate::explain::{Asked, explain, page};
 use crate::serve::serve;
+use crate::transfer;
+
+mod arguments;
 
 const EXAMPLES: &str = "Examples:
   rowcast demo                                serve a sample blog, to try things out
@@ -41,6 +45,10 @@ enum Command {
     Serve(ServeArgs),
     /// Write a sample blog database and serve it
     Demo(DemoArgs),
+    /// Write the records of a file into a table, all or none
+    Import(ImportArgs),
+    /// Write the records of a table into a file
+    Export(ExportArgs),
     /// Check a configuration without serving it
     Check(ServeArgs),
     /// Look at what the rules make of a request
@@ -114,7 +122,7 @@ struct DemoArgs {
     settings: Settings,
 }
 
-#[derive(Args)]
+#[derive(Args, Default)]
 struct Settings {
     /// Address and port to listen on [default: 127.0.0.1:8080]
     #[arg(long, short, value_name = "ADDRESS:PORT")]
@@ -150,6 +158,8 @@ pub fn run() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(args) => run_serve(args),
         Command::Demo(args) => run_demo(args),
+        Command::Import(args) => run_import(args),
+        Command::Export(args) => run_export(args),
         Command::Check(args) => run_check(args),
         Command::Policy(PolicyCommand::Explain(args)) => run_explain(args),
         Command::Docs { page } => run_docs(page),
@@ -172,6 +182,22 @@ fn run_check(args: ServeArgs) -> anyhow::Result<()> {
     config.open().map_err(anyhow::Error::msg)?;
     writeln!(std::io::stdout(), "The configuration is fine.")?;
     Ok(())
+}
+
+fn run_import(mut args: ImportArgs) -> anyhow::Result<()> {
+    let config = load_source(&mut args.source)?;
+    transfer::import(&config, args.options()?)
+}
+
+fn run_export(mut args: ExportArgs) -> anyhow::Result<()> {
+    let config = load_source(&mut args.source)?;
+    transfer::export(&config, &args.options())
+}
+
+fn load_source(source: &mut SourceArgs) -> anyhow::Result<Config> {
+    let settings = Settings { workers: Some(1), set: std::mem::take(&mut source.set), ..Settings::default() };
+    let (database, config) = (source.database.take(), source.config.take());
+    load(ServeArgs { database, config, settings })
 }
 
 fn run_explain(args: ExplainArgs) -> anyhow::Result<()> {

@@ -10,7 +10,9 @@ mod http;
 mod log;
 mod middleware;
 mod pipeline;
+mod scrape;
 mod serve;
+mod transfer;
 
 use std::process::ExitCode;
 

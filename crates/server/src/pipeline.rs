@@ -4,21 +4,23 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use engine::database::{Database, Snapshot};
+use http::{Method, StatusCode};
 use treeql::error::{Code, Error};
 use treeql::mode::Mode;
 use treeql::policy::{Principal, Rules};
 
 use crate::api::{Account, Context, Controller, Health, Limits, RecordRules, answer_account, route};
 use crate::auth::{Auth, Identity};
-use crate::http::{Answer, Head, Incoming, Response};
+use crate::http::{Answer, Head, Incoming, Response, compress};
 use crate::log;
 use crate::middleware::buckets::Standing;
 use crate::middleware::firewall::client_ip;
+use crate::middleware::metrics::{Counter, Metrics};
 use crate::middleware::xml::Xml;
-use crate::middleware::{Stations, ssl_redirect};
+use crate::middleware::{Stations, exposition, ssl_redirect};
 
 /// The whole state of the server, as a worker sees it.
 pub struct Pipeline {
@@ -40,6 +42,10 @@ pub struct Pipeline {
     pub rules: Arc<Rules>,
     /// What balancers ask for.
     pub health: Arc<Health>,
+    /// What counts requests, if metrics are switched on.
+    pub counter: Option<Counter>,
+    /// Where metrics can be read here, and what they are.
+    pub metrics: Option<(String, Arc<Metrics>)>,
     /// Whether each request is logged.
     pub log_requests: bool,
 }
@@ -60,7 +66,7 @@ impl Pipeline {
         {
             return response;
         }
-        let start = self.log_requests.then(Instant::now);
+        let start = (self.log_requests || self.counter.is_some()).then(Instant::now);
         let mut standing = None;
         let mut response = match self.stations(&head, body, &mut standing).await {
             Ok(response) => response,
@@ -78,10 +84,22 @@ impl Pipeline {
         if let Some(xml) = self.stations.xml.filter(|_| Xml::is_asked(&head)) {
             response = xml.answer(response, self.mode());
         }
+        compress(head.headers(), &mut response);
         if let Some(start) = start {
-            log::request(head.method().as_str(), head.path(), response.status.as_u16(), start.elapsed());
+            self.note(&head, response.status, start.elapsed());
         }
         response
+    }
+
+    /// Logs and counts a request that is answered, if that is asked for.
+    fn note(&self, head: &Head, status: StatusCode, time: Duration) {
+        if self.log_requests {
+            log::request(head.method().as_str(), head.path(), status.as_u16(), time);
+        }
+        if let Some(counter) = &self.counter {
+            let exists = |table: &str| self.database.snapshot().schema.find(table).is_some();
+            counter.count((head.method(), self.path(head.path())), status, time, exists);
+        }
     }
 
     /// The stations, in their order. Each may answer; what comes later never sees what an earlier one refused.
@@ -192,6 +210,12 @@ impl Pipeline {
         if let Some(paths) = &self.stations.paths {
             paths.check(principal, head.method(), self.path(head.path()))?;
         }
+        // After authentication, because metrics tell which tables there are.
+        if let Some((_, metrics)) = self.metrics.as_ref().filter(|(path, _)| self.path(head.path()) == *path)
+            && *head.method() == Method::GET
+        {
+            return Ok(exposition::answer(metrics, &self.database));
+        }
         let address = self.address(head, client);
         let context = self.context(head, snapshot, principal, &address);
         route(&context, body, self.path(head.path()), &self.controllers).await
@@ -205,7 +229,7 @@ impl Pipeline {
         address: &'a str,
     ) -> Context<'a> {
         let policy = self.rules.policy(principal);
-        let (record_rules, base_path) = (&*self.record_rules, &*self.base_path);
+        let (record_rules, base_path) = (&self.record_rules, &*self.base_path);
         Context {
             head,
             database: &self.database,

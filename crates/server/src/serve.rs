@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use engine::database::{Database, Snapshot};
+use engine::driver::measure;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::LocalSet;
@@ -19,7 +20,9 @@ use crate::api::Health;
 use crate::config::Config;
 use crate::http::{Tls, bind, check_free, serve_connection, serve_encrypted};
 use crate::log;
+use crate::middleware::metrics::Metrics;
 use crate::pipeline::Pipeline;
+use crate::scrape::{self, Scrape};
 
 /// limit: how long the words at the start wait for all workers to be connected.
 const START_PATIENCE: Duration = Duration::from_secs(5);
@@ -33,13 +36,17 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     let database = config.open().map_err(anyhow::Error::msg)?;
     let config = Arc::new(config);
     let health = Arc::new(Health::default());
+    let metrics = (config.metrics_listen.is_some() || config.metrics_path.is_some()).then(Arc::default);
+    if metrics.is_some() {
+        measure::switch_on();
+    }
     let (drain, draining) = watch::channel(false);
     let (ready, readiness) = mpsc::channel();
     let workers: Vec<JoinHandle<()>> = listeners
         .into_iter()
         .enumerate()
         .map(|(number, listener)| {
-            start_worker(number, listener, &config, (&database, &health), &draining, &ready)
+            start_worker(number, listener, &config, (&database, &health, &metrics), &draining, &ready)
         })
         .collect::<anyhow::Result<_>>()?;
     for _ in &workers {
@@ -47,7 +54,11 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     }
     // Before the address is told: who has read it may end the server at once.
     let signals = Signals::watch(config.tls.clone().filter(|tls| tls.has_files()))?;
-    announce(address, &config, &database.snapshot())?;
+    let scraped = config.metrics_listen.zip(metrics).map(|(address, metrics)| {
+        scrape::start(address, Scrape { metrics, database: Arc::clone(&database) }, draining.clone())
+    });
+    let (metrics_address, scraper) = scraped.transpose()?.unzip();
+    announce(address, metrics_address, &config, &database.snapshot())?;
     signals.wait()?;
     health.stop();
     if !config.drain_delay.is_zero() {
@@ -57,7 +68,7 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     }
     tracing::info!("stopping: no new connections, {} s for the requests in flight", config.drain.as_secs());
     drain.send(true).ok();
-    for worker in workers {
+    for worker in workers.into_iter().chain(scraper) {
         worker.join().map_err(|_panic| anyhow!("a worker failed while stopping"))?;
     }
     database.close();
@@ -105,12 +116,12 @@ fn start_worker(
     number: usize,
     listener: TcpListener,
     config: &Arc<Config>,
-    (database, health): (&Arc<Database>, &Arc<Health>),
+    (database, health, metrics): (&Arc<Database>, &Arc<Health>, &Option<Arc<Metrics>>),
     draining: &watch::Receiver<bool>,
     ready: &mpsc::Sender<()>,
 ) -> anyhow::Result<JoinHandle<()>> {
     let (config, database, draining) = (Arc::clone(config), Arc::clone(database), draining.clone());
-    let (ready, health) = (ready.clone(), Arc::clone(health));
+    let (ready, health, metrics) = (ready.clone(), Arc::clone(health), metrics.clone());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .on_thread_park(engine::driver::sqlite::end_turn)
@@ -127,6 +138,8 @@ fn start_worker(
             auth: config.auth.clone(),
             record_rules: Arc::clone(&config.record_rules),
             health,
+            counter: metrics.as_ref().map(|metrics| metrics.counter()),
+            metrics: config.metrics_path.clone().zip(metrics),
             log_requests: config.log.requests,
         });
         LocalSet::new().block_on(&runtime, async {
@@ -249,7 +262,12 @@ impl Signals {
 }
 
 /// What was found, and three requests to try on this very database.
-fn announce(address: SocketAddr, config: &Config, snapshot: &Snapshot) -> anyhow::Result<()> {
+fn announce(
+    address: SocketAddr,
+    metrics: Option<SocketAddr>,
+    config: &Config,
+    snapshot: &Snapshot,
+) -> anyhow::Result<()> {
     let schema = &snapshot.schema;
     let views = schema.tables().filter(|(_, table)| table.kind == TableKind::View).count();
     let tables = schema.tables().count() - views;
@@ -259,6 +277,9 @@ fn announce(address: SocketAddr, config: &Config, snapshot: &Snapshot) -> anyhow
     writeln!(out, "Rowcast {} at {url}/", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "  database   {} ({})", config.database.address, snapshot.driver.version())?;
     writeln!(out, "  found      {tables} tables, {views} views, {} relations", schema.foreign_key_count())?;
+    if let Some(metrics) = metrics {
+        writeln!(out, "  metrics    http://{metrics}/metrics")?;
+    }
     let made = config.tls.as_ref().filter(|tls| !tls.has_files());
     if let Some(tls) = made {
         writeln!(out, "  certificate made for this run, SHA-256 {}", tls.fingerprint())?;

@@ -14,6 +14,8 @@ mod database;
 mod formats;
 #[path = "process/health.rs"]
 mod health;
+#[path = "process/metrics.rs"]
+mod metrics;
 #[path = "process/policy.rs"]
 mod policy;
 #[path = "process/remodel.rs"]

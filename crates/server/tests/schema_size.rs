@@ -71,7 +71,12 @@ fn clear(engine: Engine) -> Result<()> {
     let Some(admin_url) = admin_url(engine) else { return Ok(()) };
     let database = Scratch::create(engine, &admin_url, "CREATE TABLE one (id INT PRIMARY KEY);")?;
     let config = tests_folder().join("configs/default.toml");
-    let settings = [("CACHE_TIME", "3600"), ("CONTROLLERS", "records,cache"), ("WORKERS", "2")];
+    let settings = [
+        ("CACHE_TIME", "3600"),
+        ("CONTROLLERS", "records,cache"),
+        ("METRICS_PATH", "/metrics"),
+        ("WORKERS", "2"),
+    ];
     let server = Server::start_with(&config, &database.url, &settings)?;
     database.ask("CREATE TABLE two (id INT PRIMARY KEY)")?;
     ensure!(Wire::new(server.port).get("/records/two")?.status == 404);
@@ -85,6 +90,12 @@ fn clear(engine: Engine) -> Result<()> {
         Ok(())
     })?;
     ensure!(Wire::new(server.port).get("/records/two")?.body == r#"{"records":[]}"#);
+    // What was lent has come back, and what was asked was counted.
+    let page = Wire::new(server.port).get("/metrics")?.body;
+    for line in ["rowcast_pool_in_use 0\n", "rowcast_pool_waiting 0\n"] {
+        ensure!(page.contains(line), "{page}");
+    }
+    ensure!(!page.contains("rowcast_statement_duration_seconds_count 0\n"), "{page}");
     server.stop()
 }
 

@@ -58,7 +58,7 @@ impl Pair {
 #[test]
 fn what_may_not_be_seen_makes_no_difference() {
     let config =
-        Config { cases: WORLDS, max_shrink_iters: 200, failure_persistence: None, ..Config::default() };
+        Config { cases: WORLDS, max_shrink_iters: 60, failure_persistence: None, ..Config::default() };
     let result = TestRunner::new(config).run(&(worlds(), vec(choices(), REQUESTS)), |(world, requests)| {
         let pair = Pair::start(&world, true);
         for choices in &requests {

@@ -48,9 +48,10 @@ const HOUSES: &[House] = &[
             &["auth/", "middleware/"],
             &["api/"],
             &["config/"],
-            &["pipeline.rs"],
-            &["serve.rs", "explain/"],
-            &["cli.rs", "cli/"],
+            &["pipeline.rs", "scrape.rs"],
+            &["serve.rs", "explain/", "transfer/"],
+            &["cli/"],
+            &["cli.rs"],
             &["main.rs"],
         ],
         beside: &[],
@@ -71,6 +72,9 @@ const OWNERS: &[Owner] = &[
     Owner { word: "hyper_util", homes: &["server/src/http/"] },
     Owner { word: "tokio_rustls", homes: &["server/src/http/"] },
     Owner { word: "rcgen", homes: &["server/src/http/tls.rs"] },
+    Owner { word: "indicatif", homes: &["server/src/transfer/progress.rs"] },
+    Owner { word: "flate2", homes: &["server/src/http/coding.rs"] },
+    Owner { word: "prometheus_client", homes: &["server/src/middleware/exposition.rs"] },
     Owner { word: "clap", homes: &["server/src/cli.rs", "server/src/cli/"] },
 ];
 

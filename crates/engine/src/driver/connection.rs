@@ -1,7 +1,7 @@
 //! Connection: what every driver's session can do, so that work on it is written once.
 
-use treeql::error::Error;
-use treeql::sql::{Args, Statement};
+use treeql::error::{Code, Error};
+use treeql::sql::{Args, Rows, Statement};
 
 use crate::driver::sink::{Done, Sink, Stopped};
 
@@ -21,11 +21,24 @@ pub trait Connection {
     /// Runs a statement without rows.
     fn execute(&self, statement: &Statement, args: Args<'_>) -> impl Future<Output = Result<Done, Error>>;
 
+    /// Inserts `count` rows, a power of two, whose cells stand one row after the other: all of them or, with an error,
+    /// none; in a transaction that goes on either way. Answers how many were written: fewer only if those whose key is
+    /// taken are ignored.
+    fn load(&self, rows: &Rows, args: Args<'_>, count: usize) -> impl Future<Output = Result<u64, Error>>;
+
     /// Where queries can be run while the rows of another one are still arriving: a second connection where an
     /// engine needs one, else this one.
     fn beside(&self) -> &Self {
         self
     }
+}
+
+/// The rows that a statement for `count` wrote, or the error of one that was left alone because it may not be changed.
+pub fn loaded(rows: &Rows, written: u64, count: usize) -> Result<u64, Error> {
+    if written < count as u64 && !rows.is_ignoring() {
+        return Err(Error::new(Code::DuplicateKey, ""));
+    }
+    Ok(written)
 }
 
 /// A query that may take long, run where it disturbs nobody.

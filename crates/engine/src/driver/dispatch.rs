@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use treeql::error::Error;
 use treeql::schema::{Publication, Schema};
-use treeql::sql::{Args, Dialect, Statement};
+use treeql::sql::{Args, Dialect, Rows, Statement};
 
 use crate::driver::address::Address;
 use crate::driver::connection::{Change, Connection, Job};
@@ -190,6 +190,14 @@ impl Connection for Session {
             Session::Sqlite(session) => session.execute(statement, args).await,
             Session::MySql(session) => Box::pin(session.execute(statement, args)).await,
             Session::Postgres(session) => Box::pin(session.execute(statement, args)).await,
+        }
+    }
+
+    async fn load(&self, rows: &Rows, args: Args<'_>, count: usize) -> Result<u64, Error> {
+        match self {
+            Session::Sqlite(session) => session.load(rows, args, count).await,
+            Session::MySql(session) => session.load(rows, args, count).await,
+            Session::Postgres(session) => session.load(rows, args, count).await,
         }
     }
 }

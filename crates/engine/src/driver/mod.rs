@@ -5,6 +5,7 @@ mod chunks;
 mod connection;
 mod dispatch;
 mod hosts;
+pub mod measure;
 mod mysql;
 mod options;
 mod pool;

@@ -3,11 +3,14 @@
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use treeql::error::{Code, Error};
+
+use crate::driver::measure::{self, Waiting};
 
 /// limit: how long a request waits for a connection.
 pub const WAIT: Duration = Duration::from_secs(5);
@@ -82,6 +85,7 @@ impl<C: Poolable> Pool<C> {
             let sentence = format!("the pool has {} connections for a worker, this needs {count}", self.size);
             return Err(Error::new(Code::DatabaseUnavailable, sentence));
         }
+        let _waiting = Waiting::begin();
         match tokio::time::timeout(WAIT, Arc::clone(&self.permits).acquire_many_owned(count)).await {
             Ok(Ok(permit)) => Ok(permit),
             Ok(Err(_closed)) => Err(Error::new(Code::DatabaseUnavailable, "the server is stopping")),
@@ -94,13 +98,18 @@ impl<C: Poolable> Pool<C> {
         permit: OwnedSemaphorePermit,
         open: &impl AsyncFn() -> Result<C, Error>,
     ) -> Result<Lease<C>, Error> {
-        let lease = |connection: C, expires: Option<Instant>| Lease {
-            pool: Rc::clone(self),
-            connection: Some(connection),
-            expires,
-            is_broken: Cell::new(false),
-            open_work: Cell::new(0),
-            _permit: permit,
+        let lease = |connection: C, expires: Option<Instant>| {
+            measure::count(|measures| {
+                measures.pool_in_use.fetch_add(1, Ordering::Relaxed);
+            });
+            Lease {
+                pool: Rc::clone(self),
+                connection: Some(connection),
+                expires,
+                is_broken: Cell::new(false),
+                open_work: Cell::new(0),
+                _permit: permit,
+            }
         };
         loop {
             let Some(Idle { mut connection, since, expires }) = self.idle.borrow_mut().pop() else { break };
@@ -160,6 +169,9 @@ impl<C: Poolable> Lease<C> {
 impl<C: Poolable> Drop for Lease<C> {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else { return };
+        measure::count(|measures| {
+            measures.pool_in_use.fetch_sub(1, Ordering::Relaxed);
+        });
         if self.is_broken.get() || self.open_work.get() > 0 {
             return connection.abandon();
         }

@@ -36,6 +36,7 @@ impl Failure {
 }
 
 static RETRIES: AtomicU64 = AtomicU64::new(0);
+static RECONNECTED: AtomicU64 = AtomicU64::new(0);
 
 /// Counts a retry and waits, a random while so that those in conflict do not meet again.
 pub async fn pause(attempt: u32) {
@@ -45,7 +46,17 @@ pub async fn pause(attempt: u32) {
     tokio::time::sleep(longest.mul_f64(fastrand::f64())).await;
 }
 
-/// How often something was run again since the start of the process.
+/// How often a write was run again since the start of the process, because others got in its way.
 pub fn count() -> u64 {
     RETRIES.load(Ordering::Relaxed)
+}
+
+/// Counts a read that is run again on another connection.
+pub fn reconnect() {
+    RECONNECTED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// How often a read was run again since the start of the process, because its connection was lost.
+pub fn reconnect_count() -> u64 {
+    RECONNECTED.load(Ordering::Relaxed)
 }

@@ -45,4 +45,6 @@ pub struct Done {
     pub rows: u64,
     /// The key that the database made for an inserted row.
     pub key: i64,
+    /// Of several rows that were inserted, how many had a key that was taken, where the engine counts them.
+    pub duplicates: u64,
 }

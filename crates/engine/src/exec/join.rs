@@ -9,6 +9,7 @@ use treeql::row::RowSet;
 use treeql::sql::{Args, KEYS_MAX};
 use treeql::value::Value;
 
+use crate::driver::measure::Clock;
 use crate::driver::{Connection, Stopped};
 use crate::exec::sinks::Grouped;
 
@@ -30,7 +31,9 @@ pub fn join<'a, C: Connection>(
                 let last = some[some.len() - 1].clone();
                 bound.resize(some.len().next_power_of_two(), last);
                 let args = Args { keys: &bound, ..Args::of(values, mode) };
+                let clock = Clock::start();
                 connection.query(&statement, args, &mut sink).await?;
+                clock.stop();
             }
             join(connection, &plan.joins, &mut sink.joined.rows, values, mode).await?;
             rows.joined.push(sink.joined);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use treeql::encode::{Format, write_csv_header};
 use treeql::error::Error;
 use treeql::mode::Mode;
 use treeql::plan::{ListPlan, Plan};
@@ -12,7 +13,8 @@ use treeql::sql::Args;
 use treeql::value::Row;
 
 use crate::database::Snapshot;
-use crate::driver::{Chunks, Connection, Flow, Job, Out, Sink, Stopped, pipe};
+use crate::driver::measure::Clock;
+use crate::driver::{Chunks, Connection, Flow, Job, Out, Sink, Stopped, pipe, retry};
 use crate::exec::join::join;
 use crate::exec::sinks::{First, Kept, Rows, unwritten};
 
@@ -31,17 +33,22 @@ pub enum Answer {
 }
 
 /// Answers a list. What may be long runs on a thread or a connection of its own and is streamed.
-pub async fn list(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>) -> Result<Answer, Error> {
+pub async fn list(
+    snapshot: &Arc<Snapshot>,
+    plan: &Arc<Plan>,
+    values: Values<'_>,
+    format: Format,
+) -> Result<Answer, Error> {
     let list = list_plan(plan);
     let is_short = is_bounded(&values) || snapshot.driver.can_give_up();
     if is_short && !list.is_heavy() {
         for is_last in [false, true] {
             let session = snapshot.driver.session().await?;
             let mut out = Out::inline();
-            match write_list(&session, list, &values, snapshot.setting.mode, &mut out).await {
+            match write_list(&session, list, &values, snapshot.setting.mode, format, &mut out).await {
                 Ok(()) => return Ok(Answer::Whole(out.buffer.into())),
                 // A read may be run again when the connection turns out to be lost.
-                Err(Stopped::Failed(_)) if !is_last && session.is_lost() => {}
+                Err(Stopped::Failed(_)) if !is_last && session.is_lost() => retry::reconnect(),
                 Err(Stopped::Failed(error)) => return Err(error),
                 Err(Stopped::TooLong | Stopped::Abandoned) => {
                     list.mark_heavy();
@@ -50,7 +57,7 @@ pub async fn list(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>
             }
         }
     }
-    Box::pin(stream(snapshot, plan, values)).await
+    Box::pin(stream(snapshot, plan, values, format)).await
 }
 
 fn is_bounded(values: &Values<'_>) -> bool {
@@ -65,10 +72,15 @@ fn list_plan(plan: &Plan) -> &ListPlan {
 }
 
 /// Starts the list elsewhere and waits for its first bytes, so that an error at the start has its status.
-async fn stream(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, values: Values<'_>) -> Result<Answer, Error> {
+async fn stream(
+    snapshot: &Arc<Snapshot>,
+    plan: &Arc<Plan>,
+    values: Values<'_>,
+    format: Format,
+) -> Result<Answer, Error> {
     let (out, mut chunks, cancelled) = pipe();
-    let job =
-        ListJob { plan: Arc::clone(plan), values: values.into_owned(), mode: snapshot.setting.mode, out };
+    let mode = snapshot.setting.mode;
+    let job = ListJob { plan: Arc::clone(plan), values: values.into_owned(), mode, format, out };
     snapshot.driver.run(job, cancelled).await?;
     let first = match chunks.next().await {
         Some(first) => first?,
@@ -81,6 +93,7 @@ struct ListJob {
     plan: Arc<Plan>,
     values: Values<'static>,
     mode: Mode,
+    format: Format,
     out: Out,
 }
 
@@ -91,36 +104,51 @@ impl Job for ListJob {
 
     async fn run(mut self, connection: &impl Connection) {
         let list = list_plan(&self.plan);
-        let result = write_list(connection, list, &self.values, self.mode, &mut self.out).await;
+        let result = write_list(connection, list, &self.values, self.mode, self.format, &mut self.out).await;
         self.out.finish(result).await;
     }
 }
 
-/// Writes `{"records":[…]}`, or a collection of features, with the number of all matching rows if it was asked for.
+/// Writes the rows: as `{"records":[…]}` or a collection of features, with the number of all matching rows if it was
+/// asked for, or line by line.
 async fn write_list(
     connection: &impl Connection,
     list: &ListPlan,
     values: &Values<'_>,
     mode: Mode,
+    format: Format,
     out: &mut Out,
 ) -> Result<(), Stopped> {
     let select = &list.select;
-    out.buffer.extend_from_slice(select.list_head());
+    match format {
+        Format::Json => out.buffer.extend_from_slice(select.list_head()),
+        Format::Csv => write_csv_header(&mut out.buffer, &select.layout),
+        Format::Ndjson => {}
+    }
     let args = Args::of(values, mode);
     if values.limit == Some(0) {
         // compat: nothing is asked of the database, but the rows are counted (SPEC 8.4).
     } else if select.joins.is_empty() {
-        connection.query(&select.statement, args, &mut Rows::new(out, select)).await?;
+        let clock = Clock::start();
+        connection.query(&select.statement, args, &mut Rows::new(out, select, format)).await?;
+        clock.stop();
     } else {
         let kept = Kept::new(&select.layout);
-        let mut rounds = Rounds { connection, list, values, mode, kept, out, count: 0 };
+        let mut rounds = Rounds { connection, list, values, mode, format, kept, out, count: 0 };
+        let clock = Clock::start();
         connection.query(&select.statement, args, &mut rounds).await?;
+        clock.stop();
         rounds.flush().await?;
+    }
+    if format != Format::Json {
+        return Ok(());
     }
     out.buffer.push(b']');
     if let Some(count) = &list.count {
         let mut first = First::default();
+        let clock = Clock::start();
         connection.query(count, args, &mut first).await?;
+        clock.stop();
         out.buffer.extend_from_slice(b",\"results\":");
         out.buffer.extend_from_slice(first.number.unwrap_or(0).to_string().as_bytes());
     }
@@ -134,6 +162,7 @@ struct Rounds<'a, C: Connection> {
     list: &'a ListPlan,
     values: &'a Values<'a>,
     mode: Mode,
+    format: Format,
     kept: Kept<'a>,
     out: &'a mut Out,
     count: u64,
@@ -154,11 +183,14 @@ impl<C: Connection> Sink for Rounds<'_, C> {
         let rows: &mut RowSet = &mut self.kept.rows;
         join(self.connection.beside(), &select.joins, rows, self.values, self.mode).await?;
         for row in 0..rows.len() {
-            if self.count > 0 {
+            if self.count > 0 && self.format == Format::Json {
                 self.out.buffer.push(b',');
             }
             self.count += 1;
             select.write_record(&mut self.out.buffer, rows, row).map_err(|error| unwritten(&error))?;
+            if self.format != Format::Json {
+                self.out.buffer.push(b'\n');
+            }
             if self.out.flow() == Flow::Flush {
                 self.out.flush().await?;
             }

@@ -12,6 +12,7 @@ use treeql::sql::Args;
 use treeql::value::{Row, Value, ValueRef};
 
 use crate::database::Snapshot;
+use crate::driver::measure::Clock;
 use crate::driver::{Connection, Flow, Sink, Stopped};
 
 /// limit: reads of one statement; it bounds the shapes that are prepared, and what is lost when it fails.
@@ -110,6 +111,7 @@ impl Batch {
         let args = Args { keys: &keys, ..Args::of(&values, self.snapshot.setting.mode) };
         let session = self.snapshot.driver.session().await?;
         let mut answers = Answers { select, waiting: &mut self.waiting };
+        let _clock = Clock::start();
         session.query(&statement, args, &mut answers).await
     }
 }

@@ -10,7 +10,8 @@ use treeql::sql::Args;
 use treeql::value::Row;
 
 use crate::database::Snapshot;
-use crate::driver::{Connection, Flow, Job, Out, Sink, Stopped, pipe};
+use crate::driver::measure::Clock;
+use crate::driver::{Connection, Flow, Job, Out, Sink, Stopped, pipe, retry};
 use crate::exec::join::join;
 use crate::exec::merge::{Merged, merged};
 use crate::exec::sinks::{Kept, unwritten};
@@ -42,7 +43,7 @@ pub async fn read(
             match write_ids(&session, select_plan(plan), &values, snapshot, batch, &mut out).await {
                 Ok(()) => return Ok(out),
                 // A read may be run again when the connection turns out to be lost.
-                Err(Stopped::Failed(_)) if !is_last && session.is_lost() => {}
+                Err(Stopped::Failed(_)) if !is_last && session.is_lost() => retry::reconnect(),
                 Err(Stopped::Failed(error)) => return Err(error),
                 Err(Stopped::TooLong | Stopped::Abandoned) => break,
             }
@@ -118,7 +119,9 @@ async fn write_ids(
     for id in 0..values.id_count() {
         let before = kept.rows.len();
         let args = Args { id, ..Args::of(values, snapshot.setting.mode) };
+        let clock = Clock::start();
         connection.query(&select.statement, args, &mut kept).await?;
+        clock.stop();
         // compat: where the first column of a composite key is the key, the first row counts (SPEC: composite-key).
         places.push((kept.rows.len() > before).then_some(before));
     }
@@ -148,7 +151,9 @@ async fn write_plain(
         separate(out, select, batch, id);
         let args = Args { id, ..Args::of(values, snapshot.setting.mode) };
         let mut one = One { out, select, is_found: false };
+        let clock = Clock::start();
         connection.query(&select.statement, args, &mut one).await?;
+        clock.stop();
         if !one.is_found {
             missing(values, select, batch, id, out)?;
         }

@@ -1,6 +1,6 @@
 //! Sinks: what is done with rows as they arrive.
 
-use treeql::encode::{GeometryError, push_row};
+use treeql::encode::{Format, GeometryError, push_row, write_csv_row};
 use treeql::error::{Code, Error};
 use treeql::plan::SelectPlan;
 use treeql::row::{Joined, Key, Layout, RowSet};
@@ -11,30 +11,42 @@ use crate::driver::{Flow, Out, Sink, Stopped};
 /// limit: bytes of the rows that are joined to one round of rows; they are kept until the round is written.
 const JOINED_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// Rows written one after the other, with commas between.
+/// Rows written one after the other, in JSON with commas between.
 pub struct Rows<'a> {
     /// Where they are written.
     pub out: &'a mut Out,
     /// What they are.
     pub select: &'a SelectPlan,
+    /// How they follow one another.
+    pub format: Format,
     /// How many have been written.
     pub count: u64,
 }
 
 impl<'a> Rows<'a> {
     /// A sink for the rows of `plan`.
-    pub fn new(out: &'a mut Out, plan: &'a SelectPlan) -> Rows<'a> {
-        Rows { out, select: plan, count: 0 }
+    pub fn new(out: &'a mut Out, plan: &'a SelectPlan, format: Format) -> Rows<'a> {
+        Rows { out, select: plan, format, count: 0 }
     }
 }
 
 impl Sink for Rows<'_> {
     fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
-        if self.count > 0 {
-            self.out.buffer.push(b',');
+        let buffer = &mut self.out.buffer;
+        match self.format {
+            Format::Json => {
+                if self.count > 0 {
+                    buffer.push(b',');
+                }
+                self.select.write_row(buffer, row).map_err(|error| unwritten(&error))?;
+            }
+            Format::Ndjson => {
+                self.select.write_row(buffer, row).map_err(|error| unwritten(&error))?;
+                buffer.push(b'\n');
+            }
+            Format::Csv => write_csv_row(buffer, &self.select.layout, row),
         }
         self.count += 1;
-        self.select.write_row(&mut self.out.buffer, row).map_err(|error| unwritten(&error))?;
         Ok(self.out.flow())
     }
 

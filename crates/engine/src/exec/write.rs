@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use treeql::error::Error;
+use treeql::error::{Code, Error};
 use treeql::mode::Mode;
-use treeql::plan::{Key, Plan, WritePlan};
+use treeql::plan::{Key, Plan, Taken, WritePlan};
 use treeql::request::Values;
 use treeql::sql::Args;
 use treeql::value::Value;
 
 use crate::database::Snapshot;
+use crate::driver::measure::Clock;
 use crate::driver::{Change, Connection, Outcome, Stopped};
 use crate::exec::sinks::{Count, First};
 
@@ -63,15 +64,27 @@ impl Work {
         if plan.returns_key {
             let (is_number, is_quoted) = (plan.key_is_number, plan.key_is_quoted);
             let mut first = First { is_number, is_quoted, ..First::default() };
+            let clock = Clock::start();
             connection.query(statement, args, &mut first).await.map_err(failed)?;
-            return Ok(first.json.unwrap_or_else(|| b"null".to_vec()));
+            clock.stop();
+            return match first.json {
+                Some(key) => Ok(key),
+                None => left_alone(plan),
+            };
         }
         if plan.counts_rows {
             let mut count = Count::default();
+            let clock = Clock::start();
             connection.query(statement, args, &mut count).await.map_err(failed)?;
+            clock.stop();
             return Ok(count.rows.to_string().into_bytes());
         }
+        let clock = Clock::start();
         let done = connection.execute(statement, args).await?;
+        clock.stop();
+        if done.rows == 0 && plan.taken != Taken::Error {
+            return left_alone(plan);
+        }
         if !step.is_create {
             return Ok(done.rows.to_string().into_bytes());
         }
@@ -83,11 +96,20 @@ impl Work {
     }
 }
 
+/// What is answered of a record whose key is taken: null if it is to be ignored, else that it is a duplicate of one
+/// that may not be changed (SPEC 7.7).
+fn left_alone(plan: &WritePlan) -> Result<Vec<u8>, Error> {
+    match plan.taken {
+        Taken::Updated => Err(Error::new(Code::DuplicateKey, "")),
+        Taken::Error | Taken::Ignored => Ok(b"null".to_vec()),
+    }
+}
+
 fn failed(stopped: Stopped) -> Error {
     match stopped {
         Stopped::Failed(error) => error,
         Stopped::TooLong | Stopped::Abandoned => {
-            Error::new(treeql::error::Code::DatabaseTimeout, "the statement was interrupted")
+            Error::new(Code::DatabaseTimeout, "the statement was interrupted")
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Context: what every handler is given.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::database::{Database, Snapshot};
 use http::{Method, header};
@@ -23,6 +24,10 @@ pub struct Limits {
     pub batch_rows: usize,
     /// Ids in a path.
     pub ids: usize,
+    /// Bytes of the body of an import.
+    pub import_bytes: u64,
+    /// How long an import may be written.
+    pub import_patience: Duration,
 }
 
 /// What is done to records before they are written.
@@ -49,7 +54,7 @@ pub struct Context<'a> {
     /// The address of the client.
     pub address: &'a str,
     /// What is done to records before they are written.
-    pub record_rules: &'a RecordRules,
+    pub record_rules: &'a Arc<RecordRules>,
     /// Which text columns hold JSON.
     pub json: Option<&'a JsonMembers>,
     /// Whether the body of the request is XML.

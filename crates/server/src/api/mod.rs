@@ -2,12 +2,15 @@
 
 mod account;
 mod cache;
+mod clean;
 mod columns;
 mod context;
 mod controller;
+mod format;
 mod geojson;
 mod health;
 mod ids;
+mod import;
 mod made_key;
 mod records;
 mod root;
@@ -20,5 +23,6 @@ pub use controller::Controller;
 pub use geojson::{features, features_of_list};
 pub use health::Health;
 pub use ids::Ids;
+pub use import::{cleaning, document as import_document, making};
 pub use records::{Listed, Written, plan_delete, plan_list, plan_read, plan_write};
 pub use route::route;

@@ -2,22 +2,24 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::exec::{self, Answer, Step};
 use http::{HeaderName, HeaderValue, StatusCode};
-use treeql::encode::{write_error, write_string};
+use treeql::encode::{Format, write_error, write_string};
 use treeql::error::{Code, Error};
 use treeql::plan::{Key, Plan};
 use treeql::record::prepare;
 use treeql::request::{
-    Cell, Features, Operation, Query, Record, RecordBatch, Request, Values, Window, composite_address,
-    parameter, parse_query,
+    Cell, Conflict, Features, Operation, Query, Record, RecordBatch, Request, Values, Window, Writing,
+    composite_address, parameter, parse_query,
 };
 
+use crate::api::clean::clean;
 use crate::api::context::Context;
 use crate::api::controller::Controller;
+use crate::api::format::wanted;
 use crate::api::ids::{Found, Ids};
+use crate::api::import::{import, syntax};
 use crate::api::made_key::add_key;
 use crate::http::{Body, Incoming, Response};
 
@@ -32,11 +34,18 @@ pub struct Listed<'a> {
     pub values: Values<'a>,
     /// The most records, if the caller has not said how many they want and there may be more.
     pub cut_at: Option<i64>,
+    /// How the records are spelled.
+    pub format: Format,
+    /// Whether the caller could have chosen that.
+    pub is_flat: bool,
 }
 
 /// `GET /records/{table}`.
 pub async fn list(context: &Context<'_>, table: &str) -> Result<Response, Error> {
     let answer = list_as(context, table, |_values| Ok(None)).await?;
+    if !answer.is_json() {
+        return Ok(answer);
+    }
     context.open_json(Controller::Records, table, answer)
 }
 
@@ -47,10 +56,17 @@ pub async fn list_as<'a>(
     features: impl FnOnce(&mut Values<'a>) -> Result<Option<Features<'a>>, Error>,
 ) -> Result<Response, Error> {
     let listed = plan_list(context, table, features)?;
-    let mut response = match exec::list(&context.snapshot, &listed.plan, listed.values).await? {
+    let format = listed.format;
+    let mut response = match exec::list(&context.snapshot, &listed.plan, listed.values, format).await? {
         Answer::Whole(document) => Response::json(document),
         Answer::Stream(first, rest) => Response::stream(first, rest),
     };
+    if listed.is_flat {
+        Response::vary(&mut response.headers, "Accept");
+    }
+    if format != Format::Json {
+        response = response.of_type(format.content_type());
+    }
     if let Some(max) = listed.cut_at {
         response.headers.insert(RECORDS_LIMIT, HeaderValue::from(max));
     }
@@ -78,17 +94,24 @@ pub fn plan_list<'a>(
         request.query.search = u16::try_from(values.slots.len()).ok();
         values.slots.push(text);
     }
-    request.counted = parsed.counted;
+    let is_flat = request.query.features.is_none();
+    let format = if is_flat { wanted(context, table)? } else { Format::Json };
+    request.counted = parsed.counted && format == Format::Json;
     let mut cut_at = None;
     if let Some(max) = context.policy.rows_max {
         let is_cut = parsed
             .bound(max, table, context.mode(), &mut values)
             .map_err(|error| table_first(context, Operation::List, table, error))?;
-        cut_at = is_cut.then_some(max);
+        // compat: the reference has no such header.
+        cut_at = (is_cut && context.mode().is_strict()).then_some(max);
     }
     request.window = Window::of(values.limit, values.offset);
     let plan = context.snapshot.plan(&request, &context.policy)?;
-    Ok(Listed { plan, values, cut_at })
+    if format == Format::Csv && !request.query.joins.is_empty() {
+        let sentence = "has no place in CSV, which is flat; ask for application/x-ndjson, or leave it out";
+        return Err(Error::invalid(table, "join", sentence));
+    }
+    Ok(Listed { plan, values, cut_at, format, is_flat })
 }
 
 /// `GET /records/{table}/{id}`, or several ids with commas between.
@@ -125,7 +148,16 @@ pub fn plan_read<'a>(
 
 /// `POST /records/{table}`.
 pub async fn create(context: &Context<'_>, body: Incoming, table: &str) -> Result<Response, Error> {
-    write(context, plan_write(context, body, Operation::Create, table, None).await?).await
+    let writing = writing(context, table)?;
+    let Some(syntax) = syntax(context, &writing)? else {
+        return write(context, plan_write(context, body, Operation::Create, table, None).await?).await;
+    };
+    let mut request = Request::new(Operation::Create, table);
+    context.snapshot.plan(&request, &context.policy)?;
+    request.query = query(context, table)?;
+    request.conflict = writing.conflict.clone();
+    // speed: boxed, so that single records do not carry its size about.
+    Box::pin(import(context, body, request, &writing, syntax)).await
 }
 
 /// `PUT` and `PATCH /records/{table}/{id}`.
@@ -179,6 +211,12 @@ fn query<'a>(context: &'a Context<'_>, table: &str) -> Result<Query<'a>, Error> 
     Ok(Query { filters: Default::default(), orders: Default::default(), ..parsed.query })
 }
 
+/// What the query says about new records.
+fn writing<'a>(context: &'a Context<'_>, table: &str) -> Result<Writing<'a>, Error> {
+    Writing::parse(context.head.query(), table, context.mode())
+        .map_err(|error| table_first(context, Operation::Create, table, error))
+}
+
 /// The error to answer when the query is wrong: what is wrong with the table comes first (SPEC 5).
 fn table_first(context: &Context<'_>, operation: Operation, table: &str, error: Error) -> Error {
     context.snapshot.plan(&Request::new(operation, table), &context.policy).err().unwrap_or(error)
@@ -208,6 +246,8 @@ pub async fn plan_write<'a>(
         (None, _) => context.values(),
     };
     request.query = query(context, table)?;
+    request.conflict =
+        if operation == Operation::Create { writing(context, table)?.conflict } else { Conflict::Error };
     let made = if operation == Operation::Create {
         add_keys(context, table, &mut batch.records)?
     } else {
@@ -216,7 +256,12 @@ pub async fn plan_write<'a>(
     if let Some(json) = context.json.filter(|_| operation != Operation::Increment) {
         json.close(table, &mut batch.records);
     }
-    clean_and_check(context, operation, table, &mut batch.records)?;
+    if let Some(definition) = context.snapshot.schema.find(table) {
+        let definition = context.snapshot.schema.table(definition);
+        for record in &mut batch.records {
+            clean(context.record_rules, &context.policy, operation, definition, record)?;
+        }
+    }
     let mut steps = Vec::with_capacity(batch.records.len());
     for (index, record) in batch.records.iter().enumerate() {
         let width = values.more_id_parts + 1;
@@ -235,36 +280,6 @@ fn add_keys(context: &Context<'_>, table: &str, records: &mut [Record<'_>]) -> R
         Some(definition) => records.iter_mut().map(|record| add_key(definition, record)).collect(),
         None => Ok(Vec::new()),
     }
-}
-
-/// Sanitation, then validation, of all records before any is written; the first that is refused is the answer (SPEC 12).
-fn clean_and_check(
-    context: &Context<'_>,
-    operation: Operation,
-    table: &str,
-    records: &mut [Record<'_>],
-) -> Result<(), Error> {
-    let rules = context.record_rules;
-    let schema = &context.snapshot.schema;
-    let Some(definition) = schema.find(table).map(|id| schema.table(id)) else { return Ok(()) };
-    if let Some(sanitation) = &rules.sanitation {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        for record in records.iter_mut() {
-            sanitation.sanitize(definition, record, now.cast_signed());
-        }
-    }
-    // compat: without a rule the types are not checked either (SPEC 18.14).
-    let Some(validation) = rules.validation.as_ref().filter(|validation| !validation.rules.is_empty()) else {
-        return Ok(());
-    };
-    for record in records {
-        let shows = |column| context.policy.shows_column(definition, column);
-        let details = validation.validate(operation, definition, shows, record);
-        if !details.is_empty() {
-            return Err(Error { code: Code::InputValidationFailed, argument: table.into(), details });
-        }
-    }
-    Ok(())
 }
 
 /// The same error, its details saying which record of a batch they are about.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use engine::database::Snapshot;
 use engine::exec::{self, Answer, Step};
 use serde_json::{Map, Value as Json};
+use treeql::encode::Format;
 use treeql::error::{Code, Error};
 use treeql::plan::Plan;
 use treeql::policy::{Policy, Secrets};
@@ -37,7 +38,7 @@ pub async fn find(
     });
     let values = Values { slots: vec![Cow::Borrowed(value)], limit: Some(1), ..Values::default() };
     let plan = snapshot.plan(&request, &open_policy())?;
-    let Answer::Whole(document) = exec::list(snapshot, &plan, values).await? else {
+    let Answer::Whole(document) = exec::list(snapshot, &plan, values, Format::Json).await? else {
         return Err(Error::new(Code::Internal, "A user's record is too large"));
     };
     let unreadable = |_error| Error::new(Code::Internal, "A user's record cannot be read");

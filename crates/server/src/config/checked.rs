@@ -48,6 +48,10 @@ pub struct Config {
     pub auth: Option<Arc<Auth>>,
     /// What is done to records before they are written.
     pub record_rules: Arc<RecordRules>,
+    /// Where metrics are listened for, beside the API.
+    pub metrics_listen: Option<SocketAddr>,
+    /// The path of the metrics, with the API.
+    pub metrics_path: Option<String>,
     /// What is logged.
     pub log: log::Options,
     /// How long it goes on serving when it is told to end.
@@ -75,11 +79,15 @@ impl Config {
                 body_bytes: options.limits.body_bytes,
                 batch_rows: options.limits.batch_rows,
                 ids: options.limits.ids,
+                import_bytes: options.limits.import_bytes,
+                import_patience: Duration::from_secs(options.limits.import_seconds),
             },
             stations: Arc::new(stations(&options, &on).map_err(anyhow::Error::msg)?),
             auth: auth(&options, &on).map_err(anyhow::Error::msg)?,
             record_rules: Arc::new(record_rules(&options, &on).map_err(anyhow::Error::msg)?),
             rules: Arc::new(rules(&options, &on).map_err(anyhow::Error::msg)?),
+            metrics_listen: metrics_listen(&options.metrics.listen)?,
+            metrics_path: metrics_path(&options.metrics.path)?,
             log: log::Options::parse(&options.log.format, &options.log.level, options.log.requests)
                 .map_err(anyhow::Error::msg)?,
             drain_delay: Duration::from_secs(options.limits.drain_delay_seconds),
@@ -97,6 +105,24 @@ fn listen(text: &str) -> anyhow::Result<SocketAddr> {
     text.to_socket_addrs().ok().and_then(|mut found| found.next()).with_context(|| {
         format!("listen is '{text}', but takes an address and a port, for example 127.0.0.1:8080")
     })
+}
+
+fn metrics_listen(text: &str) -> anyhow::Result<Option<SocketAddr>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
+    found.map(Some).with_context(|| {
+        format!("metrics.listen is '{text}', but takes an address and a port, for example 127.0.0.1:9100")
+    })
+}
+
+fn metrics_path(text: &str) -> anyhow::Result<Option<String>> {
+    match text {
+        "" => Ok(None),
+        path if path.starts_with('/') && path.len() > 1 => Ok(Some(path.to_owned())),
+        other => bail!("metrics.path is '{other}', but begins with a slash, for example /metrics"),
+    }
 }
 
 fn database_options(options: &Options, workers: usize) -> anyhow::Result<database::Options> {

@@ -10,7 +10,7 @@ use crate::config::policy_options::{
 };
 use crate::config::record_options::{Sanitation, Validation};
 use crate::http::tls;
-use crate::middleware::{ajax_only, cors, firewall, json, rate_limit, xml, xsrf};
+use crate::middleware::{ajax_only, cors, firewall, json, metrics, rate_limit, xml, xsrf};
 
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -121,6 +121,8 @@ pub struct Options {
     pub json: json::Options,
     /// Bodies in XML.
     pub xml: xml::Options,
+    /// What is counted, for Prometheus.
+    pub metrics: metrics::Options,
     /// What is logged.
     pub log: Log,
     /// Bounds of what one caller can ask for.
@@ -155,6 +157,11 @@ pub struct Limits {
     pub batch_rows: usize,
     /// Ids in one path.
     pub ids: usize,
+    /// Bytes of the body of an import: CSV, lines of JSON, or JSON of which counts are answered. They are kept in the
+    /// directory for temporary files until all have arrived.
+    pub import_bytes: u64,
+    /// Seconds that an import may be written; on SQLite other writes wait so long.
+    pub import_seconds: u64,
     /// Tables in one path of a join or of a filter.
     pub join_depth: usize,
     /// Tables in all joins of one request.
@@ -174,6 +181,8 @@ impl Default for Limits {
             body_bytes: 16 * 1024 * 1024,
             batch_rows: 10_000,
             ids: 5_000,
+            import_bytes: 16 * 1024 * 1024 * 1024,
+            import_seconds: 600,
             join_depth: 8,
             join_tables: 32,
             list_rows: 0,

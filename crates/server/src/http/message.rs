@@ -89,6 +89,19 @@ impl Response {
         Response::with_status(StatusCode::OK, Body::stream(first, rest))
     }
 
+    /// Says that the answer depends on a header of the request, so that a cache keeps others apart.
+    pub fn vary(headers: &mut HeaderMap, name: &'static str) {
+        let joined = headers.get(header::VARY).and_then(|known| known.to_str().ok());
+        let joined = joined.and_then(|known| HeaderValue::from_str(&format!("{known}, {name}")).ok());
+        headers.insert(header::VARY, joined.unwrap_or(HeaderValue::from_static(name)));
+    }
+
+    /// The same answer, of another type than JSON.
+    pub fn of_type(mut self, content_type: &'static str) -> Response {
+        self.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+        self
+    }
+
     /// An error document. Details stand where the reference has them, and in the strict mode everywhere.
     pub fn error(error: &Error, mode: Mode) -> Response {
         let mut shown = error.clone();

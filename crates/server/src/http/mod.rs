@@ -1,6 +1,8 @@
 //! HTTP: sockets, connections, messages and bodies. Nothing above knows which library speaks it.
 
 mod body;
+mod coding;
+mod compress;
 mod connection;
 mod cookie;
 mod cork;
@@ -11,6 +13,7 @@ mod setting;
 pub mod tls;
 
 pub use body::{Body, Incoming};
+pub use compress::compress;
 pub use connection::{Answer, serve_connection};
 pub use cookie::{Cookie, cookies};
 pub use listener::{bind, check_free};

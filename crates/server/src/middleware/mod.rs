@@ -3,9 +3,11 @@
 pub mod ajax_only;
 pub mod buckets;
 pub mod cors;
+pub mod exposition;
 pub mod firewall;
 pub mod json;
 mod method;
+pub mod metrics;
 pub mod path_rules;
 pub mod rate_limit;
 pub mod ssl_redirect;

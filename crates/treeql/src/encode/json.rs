@@ -46,13 +46,17 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     out.reserve(bytes.len() + 2);
     out.push(b'"');
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     let mut start = 0;
-    for (number, block) in bytes.chunks(BLOCK).enumerate() {
+    for (number, block) in blocks.iter().enumerate() {
         if block.iter().fold(false, |any, byte| any | may_escape(*byte)) {
-            for index in number * BLOCK..number * BLOCK + block.len() {
+            for index in number * BLOCK..(number + 1) * BLOCK {
                 write_escape(out, bytes, index, &mut start);
             }
         }
+    }
+    for index in bytes.len() - rest.len()..bytes.len() {
+        write_escape(out, bytes, index, &mut start);
     }
     out.extend_from_slice(&bytes[start..]);
     out.push(b'"');

@@ -1,7 +1,9 @@
 //! How answers are spelled.
 
+mod csv;
 mod double;
 mod error;
+mod format;
 mod geojson;
 mod json;
 mod json_columns;
@@ -12,8 +14,10 @@ mod tree;
 mod wkt;
 mod xml;
 
+pub use csv::{write_csv_header, write_csv_row};
 pub use double::{write_double, write_double_text};
 pub use error::write_error;
+pub use format::Format;
 pub use geojson::{FeatureLayout, write_feature, write_joined_feature};
 pub use json::{key, write_cell, write_row, write_string};
 pub use json_columns::{JsonColumns, collapse, expand};

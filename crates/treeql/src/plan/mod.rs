@@ -2,6 +2,7 @@
 
 mod cache;
 mod columns;
+mod conflict;
 mod features;
 mod filter;
 mod groups;
@@ -18,4 +19,4 @@ pub use cache::PlanCache;
 pub use merged::MergedPlan;
 pub use planner::plan;
 pub use scope::Setting;
-pub use tree::{JoinPlan, Key, ListPlan, Plan, SelectPlan, WritePlan};
+pub use tree::{JoinPlan, Key, ListPlan, Plan, SelectPlan, Taken, WritePlan};

@@ -62,9 +62,11 @@ impl<'a> Scope<'a> {
         self.policy.shows_column(table, column)
     }
 
-    /// The column that addresses a record of `table`, if this principal may see it.
+    /// The column that addresses a record of `table`, if this principal may see it and all others of the primary key:
+    /// of several rows with one value, which comes first would be told by the others.
     pub fn key(&self, table: &Table) -> Option<usize> {
-        table.primary_key.filter(|index| self.shows(table, *index))
+        let is_shown = |index: &usize| self.shows(table, *index);
+        table.primary_key.filter(|key| is_shown(key) && table.key_columns.iter().all(is_shown))
     }
 
     /// All columns of the primary key of `table`; none if one of them may not be seen.

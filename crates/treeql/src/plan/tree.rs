@@ -9,7 +9,7 @@ use crate::encode::{
 use crate::plan::merged::MergedPlan;
 use crate::row::{Layout, RowSet};
 use crate::schema::TableId;
-use crate::sql::{KeyedStatement, Statement};
+use crate::sql::{KeyedStatement, Rows, Statement};
 use crate::value::Row;
 
 /// How a shape of request is answered.
@@ -127,6 +127,17 @@ pub enum Key {
     Generated,
 }
 
+/// What becomes of a new record whose key is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is an error of the database.
+    Error,
+    /// It is left out.
+    Ignored,
+    /// The record that is there is changed; one that may not be changed is left alone, which is an error.
+    Updated,
+}
+
 /// A change of one row.
 #[derive(Debug)]
 pub struct WritePlan {
@@ -144,6 +155,10 @@ pub struct WritePlan {
     pub claims: Vec<u16>,
     /// Whether the statement answers with the key as a row.
     pub returns_key: bool,
+    /// What becomes of a new record whose key is taken.
+    pub taken: Taken,
+    /// For a create: the same for many rows.
+    pub rows: Option<Box<Rows>>,
     /// Whether the statement answers with a row for each that it changed, because the engine does not count them.
     pub counts_rows: bool,
 }

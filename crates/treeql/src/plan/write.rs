@@ -2,9 +2,10 @@
 
 use crate::error::{Code, Error};
 use crate::plan::columns::Selection;
+use crate::plan::conflict::on_conflict;
 use crate::plan::read::{by_id, key_columns};
 use crate::plan::scope::Scope;
-use crate::plan::tree::{Key, WritePlan};
+use crate::plan::tree::{Key, Taken, WritePlan};
 use crate::request::{Operation, Request};
 use crate::schema::{Column, Table, TableId, TableKind};
 use crate::sql::{self, About, Param, Source};
@@ -21,19 +22,28 @@ pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
     let sent = sent_key(scope, table, &cells);
     let returned = scope.key(table).filter(|_| sent == Key::Generated).map(|index| &table.columns[index]);
     let returns_key = returned.is_some() && scope.setting.dialect.returning("").is_some();
-    let returning = returned.filter(|_| returns_key);
-    let statement = sql::insert(scope.setting.dialect, &table.name, &cells, returning, scope.setting.srid);
-    let key_is_number = table.key().is_none_or(|key| key.kind.is_integer());
-    let key_is_quoted = table.key().is_some_and(|key| key.quoted);
+    let conflict = on_conflict(scope, id, request, &cells)?;
+    let taken = match &conflict {
+        None => Taken::Error,
+        Some(conflict) if conflict.update.is_some() => Taken::Updated,
+        Some(_) => Taken::Ignored,
+    };
+    let (dialect, srid) = (scope.setting.dialect, scope.setting.srid);
+    let cells = cells.into_iter().map(|(column, param)| (column.clone(), param)).collect();
+    let returning = returned.filter(|_| returns_key).cloned();
+    let insert = sql::Insert { table: table.name.clone(), cells, conflict, returning, srid };
+    let width = request.members.len();
     Ok(WritePlan {
         table: id,
-        statement: Some(statement),
+        statement: Some(sql::insert(dialect, &insert, 1, width)),
         key: sent,
-        key_is_number,
-        key_is_quoted,
+        key_is_number: table.key().is_none_or(|key| key.kind.is_integer()),
+        key_is_quoted: table.key().is_some_and(|key| key.quoted),
         returns_key,
         counts_rows: false,
         claims: forced.into_iter().map(|(_, claim)| claim).collect(),
+        taken,
+        rows: Some(Box::new(sql::Rows::new(dialect, insert, width))),
     })
 }
 
@@ -90,6 +100,8 @@ fn rows_affected(table: TableId, statement: Option<sql::Statement>) -> WritePlan
         returns_key: false,
         counts_rows: false,
         claims: Vec::new(),
+        taken: Taken::Error,
+        rows: None,
     }
 }
 

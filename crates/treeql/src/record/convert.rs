@@ -111,6 +111,9 @@ fn number(value: &Spelled<'_>, kind: ColumnType, dialect: Dialect, mode: Mode) -
     if let Sort::Bool(truth) = value.sort {
         return Err(format!("{truth} is no {kind}"));
     }
+    if kind == ColumnType::Decimal && dialect.has_money() && is_money(value.text) {
+        return Ok(text(value.text));
+    }
     if !is_numeric(value.text) {
         return Err(format!("'{}' is no {kind}", shown(value.text)));
     }
@@ -129,6 +132,12 @@ fn number(value: &Spelled<'_>, kind: ColumnType, dialect: Dialect, mode: Mode) -
         return Err(format!("{} does not fit into a {kind}", shown(value.text)));
     }
     Ok(text(value.text))
+}
+
+/// Whether it is an amount as PostgreSQL shows it, such as `-$1,234.50`, so that what is read can be written.
+fn is_money(text: &str) -> bool {
+    let amount = text.strip_prefix('-').unwrap_or(text).strip_prefix('$');
+    amount.is_some_and(|amount| is_numeric(&amount.replace(',', "")))
 }
 
 /// The digits of a number without the zeros around them.

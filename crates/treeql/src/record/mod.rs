@@ -21,7 +21,7 @@ mod validate;
 pub use convert::convert;
 pub use datetime::Moment;
 pub use normalize::normalize;
-pub use prepare::prepare;
+pub use prepare::{prepare, prepare_cells};
 pub use rule::{Check, ValidationRule};
 pub use sanitize::{LetterCase, Sanitation, SanitationRule};
 pub use selection::Selection;

@@ -43,6 +43,36 @@ pub fn prepare(
     Err(Error { code: Code::InputValidationFailed, argument: table.alias.clone(), details })
 }
 
+/// Appends the values of the cells of one record whose columns are known already: `columns` has one for each cell, or
+/// `None` where it is not written, which is null. The error is 1013 with a detail for each bad cell, and leaves `values`
+/// as it was.
+pub fn prepare_cells<'a>(
+    table: &Table,
+    columns: &[Option<usize>],
+    cells: impl Iterator<Item = Cell<'a>>,
+    dialect: Dialect,
+    mode: Mode,
+    values: &mut Vec<Value>,
+) -> Result<(), Error> {
+    let before = values.len();
+    let mut details: Vec<(Box<str>, Box<str>)> = Vec::new();
+    for (column, cell) in columns.iter().zip(cells) {
+        let Some(column) = column.map(|index| &table.columns[index]) else {
+            values.push(Value::Null);
+            continue;
+        };
+        match convert(&cell, column, dialect, mode) {
+            Ok(value) => values.push(value),
+            Err(sentence) => details.push((column.alias.clone(), sentence.into())),
+        }
+    }
+    if details.is_empty() {
+        return Ok(());
+    }
+    values.truncate(before);
+    Err(Error { code: Code::InputValidationFailed, argument: table.alias.clone(), details })
+}
+
 /// A key that differs from the one in the path would be dropped in silence; whoever sends it means something else.
 fn check_key(table: &Table, index: usize, id: &[&str], cell: &Cell<'_>, mode: Mode) -> Result<(), String> {
     let part = match id {

@@ -33,6 +33,7 @@ pub fn table(name: &str, columns: &[(&str, ColumnType)]) -> Table {
         columns: columns.iter().map(|(name, kind)| column(name, *kind)).collect(),
         primary_key: None,
         key_columns: Vec::new(),
+        unique_keys: Vec::new(),
         foreign_keys: Vec::new(),
         referenced_by: Vec::new(),
         is_sharded: false,

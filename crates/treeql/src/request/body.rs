@@ -150,6 +150,18 @@ impl<'de> Visitor<'de> for BatchVisitor {
     }
 }
 
+/// The record that a text is, all of it: a line, or an element of an array. The error says what is wrong, in a few words.
+pub fn record_of_text(text: &[u8]) -> Result<Record<'_>, String> {
+    let text =
+        std::str::from_utf8(text).map_err(|e| format!("is not UTF-8 from byte {} on", e.valid_up_to()))?;
+    let text = text.trim_matches([' ', '\t', '\r', '\n']);
+    if !text.starts_with('{') {
+        return Err("is no JSON object".to_owned());
+    }
+    let raw: &RawValue = serde_json::from_str(text).map_err(|e| format!("is no JSON: {e}"))?;
+    record_of_json(raw.get()).map_err(|e| format!("is no JSON: {e}"))
+}
+
 /// A record, empty if the element is no object.
 fn record_of_json(text: &str) -> Result<Record<'_>, serde_json::Error> {
     if !text.starts_with('{') {

@@ -119,10 +119,18 @@ pub fn parameter<'a>(text: &'a str, name: &str) -> Option<Cow<'a, str>> {
 
 /// All values of such a parameter.
 pub fn parameters<'a>(text: &'a str, name: &str) -> impl Iterator<Item = Cow<'a, str>> {
+    pairs(text).filter(move |(key, _)| key == name).map(|(_, value)| value)
+}
+
+/// All parameters with a value; what is not UTF-8 is left out.
+pub fn pairs(text: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     let pairs = text.split('&').filter_map(|piece| piece.split_once('='));
-    pairs
-        .filter(move |(key, _)| decode(key).is_some_and(|key| base_name(key) == name))
-        .filter_map(|(_, value)| decode(value))
+    pairs.filter_map(|(key, value)| Some((base_name(decode(key)?), decode(value)?)))
+}
+
+/// Whether a parameter is one of those of a list.
+pub fn is_parameter(name: &str) -> bool {
+    PARAMETERS.contains(&name) || name.starts_with("filter")
 }
 
 /// The names of all parameters.

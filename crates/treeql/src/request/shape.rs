@@ -64,6 +64,33 @@ impl Window {
     }
 }
 
+/// What becomes of a record whose key is taken (SPEC 7.7).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Conflict<'a> {
+    /// It is an error.
+    #[default]
+    Error,
+    /// It is left out.
+    Ignore(ConflictKey<'a>),
+    /// The record that is there is changed.
+    Update(ConflictKey<'a>),
+}
+
+/// The unique key that is meant: columns with commas between, or the primary key.
+pub type ConflictKey<'a> = Option<Cow<'a, str>>;
+
+impl Conflict<'_> {
+    /// The same, independent of the bytes it was read from.
+    pub fn into_owned(self) -> Conflict<'static> {
+        let own = |key: ConflictKey<'_>| key.map(|key| Cow::Owned(key.into_owned()));
+        match self {
+            Conflict::Error => Conflict::Error,
+            Conflict::Ignore(key) => Conflict::Ignore(own(key)),
+            Conflict::Update(key) => Conflict::Update(own(key)),
+        }
+    }
+}
+
 /// What is asked, without its values: the key of the plan cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request<'a> {
@@ -79,6 +106,8 @@ pub struct Request<'a> {
     pub counted: bool,
     /// Whether the ids of the path are values of all columns of the primary key.
     pub composite: bool,
+    /// What becomes of a new record whose key is taken.
+    pub conflict: Conflict<'a>,
     /// Whether the server made the key among the members, so that the caller need not be allowed to write it.
     pub key_is_made: bool,
     /// The members of the record, in its order, for writes.
@@ -95,6 +124,7 @@ impl<'a> Request<'a> {
             window: Window::All,
             counted: false,
             composite: false,
+            conflict: Conflict::Error,
             key_is_made: false,
             members: Vec::new(),
         }
@@ -109,6 +139,7 @@ impl<'a> Request<'a> {
             window: self.window,
             counted: self.counted,
             composite: self.composite,
+            conflict: self.conflict.into_owned(),
             key_is_made: self.key_is_made,
             members: self.members.into_iter().map(|name| Cow::Owned(name.into_owned())).collect(),
         }

@@ -14,6 +14,8 @@ pub struct RawTable {
     pub columns: Vec<Column>,
     /// The columns of the primary key, by position, in key order.
     pub key_columns: Vec<usize>,
+    /// The columns of each other unique key, by position; only keys that hold for all rows, of plain columns.
+    pub unique_keys: Vec<Vec<usize>>,
     /// Referencing column, referenced table, referenced column (`None`: its primary key).
     pub references: Vec<(String, String, Option<String>)>,
     /// Whether its rows are on other servers, so that the engine does not tell how many rows it deleted.

@@ -155,6 +155,7 @@ fn resolve(raw: RawTable, publication: &Publication) -> Table {
         columns,
         primary_key,
         key_columns: raw.key_columns,
+        unique_keys: raw.unique_keys,
         foreign_keys: Vec::new(),
         referenced_by: Vec::new(),
     }

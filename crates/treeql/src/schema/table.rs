@@ -41,6 +41,8 @@ pub struct Table {
     pub primary_key: Option<usize>,
     /// All columns of the primary key, by position; more than one if it is composite.
     pub key_columns: Vec<usize>,
+    /// The columns of each other unique key, by position.
+    pub unique_keys: Vec<Vec<usize>>,
     /// References to other tables.
     pub foreign_keys: Vec<ForeignKey>,
     /// Who references this table: the table, and the position in its `foreign_keys`.

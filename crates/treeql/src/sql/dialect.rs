@@ -169,6 +169,31 @@ impl Dialect {
         }
     }
 
+    /// Whether an INSERT can name the unique key whose conflicts it settles.
+    pub fn names_conflict_key(self) -> bool {
+        match self {
+            Dialect::Sqlite | Dialect::Postgres => true,
+            Dialect::MySql => false,
+        }
+    }
+
+    /// Whether rows can be sent as a stream of text, faster than any INSERT.
+    pub fn has_copy(self) -> bool {
+        match self {
+            Dialect::Postgres => true,
+            // LOAD DATA LOCAL makes values fit and leaves out rows without saying which.
+            Dialect::Sqlite | Dialect::MySql => false,
+        }
+    }
+
+    /// Whether the writes of a process run on a thread of their own, which may read what it writes by itself.
+    pub fn writes_on_a_thread(self) -> bool {
+        match self {
+            Dialect::Sqlite => true,
+            Dialect::MySql | Dialect::Postgres => false,
+        }
+    }
+
     /// How cells of a column are spelled for clients.
     pub fn cell_kind(self, column: &Column) -> CellKind {
         match (column.kind, self) {
@@ -217,6 +242,14 @@ impl Dialect {
         match self {
             Dialect::MySql => true,
             Dialect::Sqlite | Dialect::Postgres => false,
+        }
+    }
+
+    /// Whether there is a type for amounts of money, which are shown with their sign.
+    pub fn has_money(self) -> bool {
+        match self {
+            Dialect::Postgres => true,
+            Dialect::Sqlite | Dialect::MySql => false,
         }
     }
 

@@ -6,35 +6,6 @@ use crate::sql::dialect::Dialect;
 use crate::sql::statement::{Param, Statement};
 use crate::sql::writer::Writer;
 
-/// The text that inserts one row; with `returning` it answers with that column where the dialect can.
-pub fn insert(
-    dialect: Dialect,
-    table: &str,
-    cells: &[(&Column, Param)],
-    returning: Option<&Column>,
-    srid: u32,
-) -> Statement {
-    let mut writer = Writer::new(dialect);
-    writer.text("INSERT INTO ");
-    writer.name(table);
-    if cells.is_empty() {
-        writer.text(dialect.default_row());
-    } else {
-        writer.text(" (");
-        writer.list(cells, ",", |writer, (column, _)| writer.name(&column.name));
-        writer.text(") VALUES (");
-        writer.list(cells, ",", |writer, (column, param)| write_cell(writer, column, param, srid));
-        writer.text(")");
-    }
-    if let Some(key) = returning {
-        let quoted = writer.quoted(&key.name);
-        if let Some(text) = dialect.returning(&dialect.selected(key, &quoted)) {
-            writer.text(&text);
-        }
-    }
-    writer.finish()
-}
-
 /// The text that sets columns of the rows that satisfy a condition.
 pub fn update(
     dialect: Dialect,
@@ -92,7 +63,8 @@ pub fn delete(dialect: Dialect, table: &str, condition: &Condition, returning: O
     writer.finish()
 }
 
-fn write_cell(writer: &mut Writer, column: &Column, param: &Param, srid: u32) {
+/// Appends a hole as it is written into a column.
+pub fn write_cell(writer: &mut Writer, column: &Column, param: &Param, srid: u32) {
     let placeholder = writer.hole(param.clone());
     let text = writer.dialect().written(column.kind, &placeholder, srid);
     writer.text(&text);

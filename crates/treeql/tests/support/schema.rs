@@ -10,6 +10,7 @@ pub fn table(name: &str, columns: &[(&str, ColumnType)]) -> RawTable {
         kind: TableKind::Table,
         columns,
         key_columns: vec![0],
+        unique_keys: Vec::new(),
         references: Vec::new(),
         is_sharded: false,
     }

@@ -19,8 +19,8 @@ pub fn convert(error: &Native) -> Error {
         return Error::new(Code::Internal, "Database error");
     };
     match server.code {
-        // ER_DUP_ENTRY, ER_DUP_KEY, ER_DUP_ENTRY_WITH_KEY_NAME, ER_TABLE_EXISTS_ERROR, ER_DUP_FIELDNAME
-        1062 | 1022 | 1586 | 1050 | 1060 => Error::new(Code::DuplicateKey, ""),
+        // ER_DUP_ENTRY, ER_DUP_KEY, ER_DUP_ENTRY_WITH_KEY_NAME, ER_TABLE_EXISTS_ERROR, ER_DUP_FIELDNAME; ours (sql/insert.rs)
+        1062 | 1022 | 1586 | 1050 | 1060 | 1242 => Error::new(Code::DuplicateKey, ""),
         // NOT NULL, no default, foreign keys, checks of MariaDB and of MySQL
         1048 | 1364 | 1216 | 1217 | 1451 | 1452 | 4025 | 3819 => Error::new(Code::DataIntegrityViolation, ""),
         // changes of tables: a foreign key that does not fit or is in the way, a key that is missing or needed

@@ -1,4 +1,4 @@
-//! The catalog of MySQL as a schema, in three queries over all tables.
+//! The catalog of MySQL as a schema, in four queries over all tables.
 
 use std::collections::HashMap;
 
@@ -19,6 +19,11 @@ const KEYS: &str = "SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_
     FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE() \
     AND (CONSTRAINT_NAME = 'PRIMARY' OR REFERENCED_TABLE_NAME IS NOT NULL) \
     ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION";
+
+/// Unique keys, each key's columns in order. A part of a column, or an expression, makes no key of columns.
+const UNIQUE_KEYS: &str = "SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS \
+    WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY' \
+    ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX";
 
 /// A row of [`KEYS`].
 type KeyRow = (String, String, String, Option<String>, Option<String>);
@@ -42,6 +47,7 @@ pub async fn tables(conn: &mut Conn) -> Result<Vec<RawTable>, mysql_async::Error
             kind,
             columns: Vec::new(),
             key_columns: Vec::new(),
+            unique_keys: Vec::new(),
             references: Vec::new(),
             is_sharded: engine.is_some_and(|engine| engine.eq_ignore_ascii_case("SPIDER")),
         });
@@ -67,6 +73,17 @@ pub async fn tables(conn: &mut Conn) -> Result<Vec<RawTable>, mysql_async::Error
         match referenced {
             Some(referenced) => table.references.push((column, referenced, target)),
             None => table.key_columns.extend(table.columns.iter().position(|known| *known.name == *column)),
+        }
+    }
+    let found: Vec<(String, String, Option<String>, Option<u64>)> = conn.query(UNIQUE_KEYS).await?;
+    for columns in found.chunk_by(|one, next| one.0 == next.0 && one.1 == next.1) {
+        let Some(table) = by_name.get(&columns[0].0).map(|index| &mut tables[*index]) else { continue };
+        let key = columns.iter().map(|(_, _, column, part)| {
+            let name = column.as_deref().filter(|_| part.is_none())?;
+            table.columns.iter().position(|known| &*known.name == name)
+        });
+        if let Some(key) = key.collect::<Option<Vec<usize>>>() {
+            table.unique_keys.push(key);
         }
     }
     Ok(tables)

@@ -8,94 +8,129 @@ use treeql::value::{Row, ValueRef};
 /// The number of the binary character set, which tells bytes from text.
 const BINARY: u16 = 63;
 
-/// A row whose cells have been read.
-pub struct MySqlRow(Vec<Cell>);
-
-enum Cell {
-    Null,
-    Int(i64),
-    Float(f64),
-    Number(String),
-    Text(String),
-    Bytes(Vec<u8>),
+/// A row, with the text of those cells that arrive in another form.
+pub struct MySqlRow {
+    row: mysql_async::Row,
+    made: Vec<(usize, String)>,
 }
 
 impl MySqlRow {
-    /// Reads the cells of a row.
+    /// Reads what is not text yet: dates, times, and numbers beyond 63 bits.
     pub fn read(row: mysql_async::Row) -> MySqlRow {
-        let columns = row.columns();
-        let cells = row.unwrap_raw().into_iter().zip(columns.iter());
-        MySqlRow(cells.map(|(value, column)| cell(value, column)).collect())
+        let mut made = Vec::new();
+        for (index, column) in row.columns_ref().iter().enumerate() {
+            if let Some(text) = row.as_ref(index).and_then(|value| made_text(value, column)) {
+                made.push((index, text));
+            }
+        }
+        MySqlRow { row, made }
+    }
+
+    fn made(&self, index: usize) -> &str {
+        self.made.iter().find(|(known, _)| *known == index).map_or("", |(_, text)| text)
     }
 }
 
 impl Row for MySqlRow {
     fn get(&self, index: usize) -> ValueRef<'_> {
-        match self.0.get(index) {
-            None | Some(Cell::Null) => ValueRef::Null,
-            Some(Cell::Int(int)) => ValueRef::Int(*int),
-            Some(Cell::Float(float)) => ValueRef::Float(*float),
-            Some(Cell::Number(text)) => ValueRef::Number(text),
-            Some(Cell::Text(text)) => ValueRef::Text(text),
-            Some(Cell::Bytes(bytes)) => ValueRef::Bytes(bytes),
-        }
-    }
-}
-
-fn cell(value: Option<Native>, column: &Column) -> Cell {
-    match value {
-        None | Some(Native::NULL) => Cell::Null,
-        Some(Native::Int(int)) => Cell::Int(int),
-        // Beyond 63 bits the digits are handed through.
-        Some(Native::UInt(int)) => {
-            i64::try_from(int).map_or_else(|_| Cell::Number(int.to_string()), Cell::Int)
-        }
-        Some(Native::Float(float)) => Cell::Float(six_digits(float)),
-        Some(Native::Double(double)) => Cell::Float(double),
-        Some(Native::Bytes(bytes)) => bytes_cell(bytes, column),
-        Some(Native::Date(year, month, day, hour, minute, second, micros)) => {
-            let date = format!("{year:04}-{month:02}-{day:02}");
-            if column.column_type() == ColumnType::MYSQL_TYPE_DATE {
-                return Cell::Text(date);
+        let Some(value) = self.row.as_ref(index) else { return ValueRef::Null };
+        match value {
+            Native::NULL => ValueRef::Null,
+            Native::Int(int) => ValueRef::Int(*int),
+            Native::UInt(int) => {
+                i64::try_from(*int).map_or_else(|_| ValueRef::Number(self.made(index)), ValueRef::Int)
             }
-            let fraction = fraction(micros, column.decimals());
-            Cell::Text(format!("{date} {hour:02}:{minute:02}:{second:02}{fraction}"))
-        }
-        Some(Native::Time(is_negative, days, hours, minutes, seconds, micros)) => {
-            let sign = if is_negative { "-" } else { "" };
-            let hours = days * 24 + u32::from(hours);
-            let fraction = fraction(micros, column.decimals());
-            Cell::Text(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
+            Native::Float(float) => ValueRef::Float(six_digits(*float)),
+            Native::Double(double) => ValueRef::Float(*double),
+            Native::Date(..) | Native::Time(..) => ValueRef::Text(self.made(index)),
+            Native::Bytes(bytes) => {
+                let column = &self.row.columns_ref()[index];
+                if column.column_type() == ColumnType::MYSQL_TYPE_BIT {
+                    let bits = i64::try_from(bits(bytes));
+                    return bits.map_or_else(|_| ValueRef::Number(self.made(index)), ValueRef::Int);
+                }
+                match std::str::from_utf8(bytes) {
+                    Ok(text) if !is_bytes(column) => ValueRef::Text(text),
+                    _ => ValueRef::Bytes(bytes),
+                }
+            }
         }
     }
 }
 
-fn bytes_cell(bytes: Vec<u8>, column: &Column) -> Cell {
-    if column.column_type() == ColumnType::MYSQL_TYPE_BIT {
-        let number = bytes.iter().take(8).fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte));
-        return i64::try_from(number).map_or_else(|_| Cell::Number(number.to_string()), Cell::Int);
+/// The text of a cell that does not arrive as text, nor as what [`ValueRef`] has.
+///
+/// speed: written digit by digit, because `format!` took longer than the rest of a row with a date
+/// (docs/performance.md).
+fn made_text(value: &Native, column: &Column) -> Option<String> {
+    match value {
+        Native::UInt(int) => i64::try_from(*int).is_err().then(|| int.to_string()),
+        Native::Bytes(bytes) if column.column_type() == ColumnType::MYSQL_TYPE_BIT => {
+            let bits = bits(bytes);
+            i64::try_from(bits).is_err().then(|| bits.to_string())
+        }
+        Native::Date(year, month, day, hour, minute, second, micros) => {
+            let mut text = String::with_capacity(26);
+            push(&mut text, u32::from(*year), 4, None);
+            push(&mut text, u32::from(*month), 2, Some('-'));
+            push(&mut text, u32::from(*day), 2, Some('-'));
+            if column.column_type() != ColumnType::MYSQL_TYPE_DATE {
+                push(&mut text, u32::from(*hour), 2, Some(' '));
+                push(&mut text, u32::from(*minute), 2, Some(':'));
+                push(&mut text, u32::from(*second), 2, Some(':'));
+                push_fraction(&mut text, *micros, column.decimals());
+            }
+            Some(text)
+        }
+        Native::Time(is_negative, days, hours, minutes, seconds, micros) => {
+            let mut text = String::with_capacity(17);
+            let hours = days * 24 + u32::from(*hours);
+            push(&mut text, hours, if hours > 99 { 3 } else { 2 }, is_negative.then_some('-'));
+            push(&mut text, u32::from(*minutes), 2, Some(':'));
+            push(&mut text, u32::from(*seconds), 2, Some(':'));
+            push_fraction(&mut text, *micros, column.decimals());
+            Some(text)
+        }
+        _ => None,
     }
-    let is_binary = column.character_set() == BINARY && column.flags().contains(ColumnFlags::BINARY_FLAG);
-    let is_string = matches!(
-        column.column_type(),
-        ColumnType::MYSQL_TYPE_STRING
-            | ColumnType::MYSQL_TYPE_VAR_STRING
-            | ColumnType::MYSQL_TYPE_VARCHAR
-            | ColumnType::MYSQL_TYPE_TINY_BLOB
-            | ColumnType::MYSQL_TYPE_BLOB
-            | ColumnType::MYSQL_TYPE_MEDIUM_BLOB
-            | ColumnType::MYSQL_TYPE_LONG_BLOB
-    );
-    if is_binary && is_string {
-        return Cell::Bytes(bytes);
+}
+
+/// A number with so many digits, behind a separator.
+fn push(text: &mut String, number: u32, digits: u32, before: Option<char>) {
+    text.extend(before);
+    for place in (0..digits).rev() {
+        let digit = number / 10u32.pow(place) % 10;
+        text.push(char::from_digit(digit, 10).expect("a remainder of ten is a digit"));
     }
-    String::from_utf8(bytes).map_or_else(|error| Cell::Bytes(error.into_bytes()), Cell::Text)
 }
 
 /// As many digits of the microseconds as the column has.
-fn fraction(micros: u32, decimals: u8) -> String {
-    let decimals = usize::from(decimals.min(6));
-    if decimals == 0 { String::new() } else { format!(".{}", &format!("{micros:06}")[..decimals]) }
+fn push_fraction(text: &mut String, micros: u32, decimals: u8) {
+    let decimals = u32::from(decimals.min(6));
+    if decimals > 0 {
+        push(text, micros / 10u32.pow(6 - decimals), decimals, Some('.'));
+    }
+}
+
+/// The number that a bit string is.
+fn bits(bytes: &[u8]) -> u64 {
+    bytes.iter().take(8).fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte))
+}
+
+/// Whether a column holds bytes and no text.
+fn is_bytes(column: &Column) -> bool {
+    column.character_set() == BINARY
+        && column.flags().contains(ColumnFlags::BINARY_FLAG)
+        && matches!(
+            column.column_type(),
+            ColumnType::MYSQL_TYPE_STRING
+                | ColumnType::MYSQL_TYPE_VAR_STRING
+                | ColumnType::MYSQL_TYPE_VARCHAR
+                | ColumnType::MYSQL_TYPE_TINY_BLOB
+                | ColumnType::MYSQL_TYPE_BLOB
+                | ColumnType::MYSQL_TYPE_MEDIUM_BLOB
+                | ColumnType::MYSQL_TYPE_LONG_BLOB
+        )
 }
 
 /// compat: a FLOAT is shown with six significant digits, as the server prints it (SPEC 11.3).

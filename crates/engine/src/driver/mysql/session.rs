@@ -5,7 +5,7 @@ use std::cell::Cell;
 use mysql_async::Params;
 use mysql_async::prelude::Queryable;
 use treeql::error::Error;
-use treeql::sql::{Args, Statement};
+use treeql::sql::{Args, Rows, Statement};
 
 use crate::driver::connection::Connection;
 use crate::driver::mysql::connect::Link;
@@ -100,9 +100,19 @@ impl Session {
         let result = conn.exec_iter(&*statement.text, params(values)).await;
         let result = result.map_err(|error| self.failed(&error))?;
         let (rows, key) = (result.affected_rows(), result.last_insert_id().unwrap_or(0));
+        let duplicates = duplicates(&result.info());
         result.drop_result().await.map_err(|error| self.failed(&error))?;
-        Ok(Done { rows, key: key.cast_signed() })
+        // The number that no row has: there was a row, and it was left as it is (treeql sql/insert.rs).
+        let (rows, key) = if key == u64::MAX && rows <= 1 { (0, 0) } else { (rows, key) };
+        Ok(Done { rows, key: key.cast_signed(), duplicates })
     }
+}
+
+/// How many rows met another with their key, of what the server says about an INSERT of several rows: `Records: 3
+/// Duplicates: 1  Warnings: 0`, the same words in every language.
+fn duplicates(info: &str) -> u64 {
+    let count = info.split_once("Duplicates: ").and_then(|(_, rest)| rest.split(' ').next());
+    count.and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 fn params(values: Vec<mysql_async::Value>) -> Params {
@@ -129,6 +139,16 @@ impl Connection for Session {
         let result = self.done(statement, args).await;
         self.close();
         result
+    }
+
+    async fn load(&self, rows: &Rows, args: Args<'_>, count: usize) -> Result<u64, Error> {
+        // A statement that fails undoes itself.
+        let done = self.execute(&rows.of(count), args).await?;
+        Ok(match (rows.is_ignoring(), count) {
+            (false, _) => count as u64,
+            (true, 1) => done.rows,
+            (true, _) => (count as u64).saturating_sub(done.duplicates),
+        })
     }
 
     fn beside(&self) -> &Session {

@@ -1,6 +1,7 @@
 //! PostgreSQL: short reads pipelined on one connection of a worker, everything else on leased ones.
 
 mod connect;
+mod copy;
 mod error;
 mod opened;
 mod params;

@@ -1,4 +1,4 @@
-//! The catalog of PostgreSQL as a schema, in three queries over all tables.
+//! The catalog of PostgreSQL as a schema, in four queries over all tables.
 
 use std::collections::HashMap;
 
@@ -31,6 +31,11 @@ fn columns_query() -> String {
 /// All primary keys: table and columns in key order.
 const PRIMARY_KEYS: &str = "SELECT indrelid, indkey::int2[] FROM pg_index WHERE indisprimary";
 
+/// All other unique keys of plain columns that hold for all rows, at once.
+const UNIQUE_KEYS: &str = "SELECT indrelid, (indkey::int2[])[0:indnkeyatts - 1] FROM pg_index WHERE indisunique \
+    AND NOT indisprimary AND indisvalid AND indimmediate AND indpred IS NULL AND indexprs IS NULL \
+    ORDER BY indexrelid";
+
 /// All foreign keys: table, columns, referenced table, referenced columns.
 const FOREIGN_KEYS: &str = "SELECT conrelid, conkey, confrelid, confkey FROM pg_constraint \
     WHERE contype = 'f' AND conparentid = 0 ORDER BY conrelid, conname";
@@ -38,7 +43,7 @@ const FOREIGN_KEYS: &str = "SELECT conrelid, conkey, confrelid, confkey FROM pg_
 /// A number that differs when a table, a column or a constraint does.
 const FINGERPRINT: &str = "SELECT hashtextextended(concat( \
     (SELECT SUM(hashtext(oid::text || xmin::text || relname)::bigint) FROM pg_class \
-        WHERE relkind IN ('r','p','f','v','m') AND oid >= 16384), '/', \
+        WHERE relkind IN ('r','p','f','v','m','i') AND oid >= 16384), '/', \
     (SELECT SUM(hashtext(attrelid::text || attnum::text || xmin::text)::bigint) FROM pg_attribute \
         WHERE attrelid >= 16384), '/', \
     (SELECT SUM(hashtext(oid::text || xmin::text)::bigint) FROM pg_constraint)), 0)";
@@ -52,6 +57,9 @@ pub async fn tables(client: &Client) -> Result<Vec<RawTable>, tokio_postgres::Er
     }
     for row in client.query_typed(PRIMARY_KEYS, &[]).await? {
         catalog.add_primary_key(row.get(0), &row.get::<_, Vec<i16>>(1));
+    }
+    for row in client.query_typed(UNIQUE_KEYS, &[]).await? {
+        catalog.add_unique_key(row.get(0), &row.get::<_, Vec<i16>>(1));
     }
     for row in client.query_typed(FOREIGN_KEYS, &[]).await? {
         let (columns, targets): (Vec<i16>, Vec<i16>) = (row.get(1), row.get(3));
@@ -88,6 +96,7 @@ impl Catalog {
                 kind,
                 columns: Vec::new(),
                 key_columns: Vec::new(),
+                unique_keys: Vec::new(),
                 references: Vec::new(),
                 is_sharded: false,
             });
@@ -118,6 +127,12 @@ impl Catalog {
         let Some(index) = self.by_oid.get(&oid) else { return };
         self.tables[*index].key_columns =
             numbers.iter().filter_map(|number| self.places.get(&(oid, *number)).copied()).collect();
+    }
+
+    fn add_unique_key(&mut self, oid: u32, numbers: &[i16]) {
+        let Some(index) = self.by_oid.get(&oid) else { return };
+        let key = numbers.iter().map(|number| self.places.get(&(oid, *number)).copied());
+        self.tables[*index].unique_keys.extend(key.collect::<Option<Vec<usize>>>());
     }
 
     fn add_foreign_key(&mut self, from: u32, column: i16, to: u32, target: i16) {

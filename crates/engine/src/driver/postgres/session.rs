@@ -4,15 +4,17 @@ use std::cell::Cell;
 use std::pin::pin;
 use std::rc::Rc;
 
-use futures_util::TryStreamExt;
+use bytes::Bytes;
+use futures_util::{SinkExt, TryStreamExt};
 use tokio_postgres::RowStream;
 use tokio_postgres::types::Type;
 use treeql::error::{Code, Error};
-use treeql::sql::{Args, Statement};
+use treeql::sql::{Args, Rows, Statement};
 
-use crate::driver::connection::Connection;
+use crate::driver::connection::{Connection, loaded};
 use crate::driver::pool::Lease;
 use crate::driver::postgres::connect::Link;
+use crate::driver::postgres::copy::copy_text;
 use crate::driver::postgres::error::{
     convert, failure, is_foreign_statement, is_internal, is_stale_statement,
 };
@@ -159,6 +161,30 @@ impl Session {
         ended
     }
 
+    /// A failed statement would end the transaction, but for the savepoint.
+    async fn load_in_savepoint(&self, rows: &Rows, args: Args<'_>, count: usize) -> Result<u64, Error> {
+        self.control("SAVEPOINT load").await?;
+        let written = match &rows.copy {
+            // Through a pooler nothing is prepared, as copying needs it.
+            Some(copy) if self.is_direct && count > 1 => self.copy(copy, copy_text(rows, args, count)?).await,
+            _ => self.done(&rows.of(count), args).await.map(|done| done.rows),
+        };
+        let result = written.and_then(|written| loaded(rows, written, count));
+        let end = if result.is_ok() { "RELEASE load" } else { "ROLLBACK TO load; RELEASE load" };
+        self.control(end).await.and(result)
+    }
+
+    async fn copy(&self, statement: &Statement, text: Vec<u8>) -> Result<u64, Error> {
+        let link = self.link();
+        let copied = async {
+            let prepared = link.prepared(statement).await?;
+            let mut sink = pin!(link.client.copy_in::<_, Bytes>(&prepared).await?);
+            sink.send(text.into()).await?;
+            sink.finish().await
+        };
+        copied.await.map_err(|error| self.failed(&error))
+    }
+
     async fn done(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
         let mut rows = match self.start(statement, args).await {
             Ok(rows) => pin!(rows),
@@ -166,7 +192,7 @@ impl Session {
             Err(Stopped::TooLong | Stopped::Abandoned) => return Ok(Done::default()),
         };
         while rows.try_next().await.map_err(|error| self.failed_in(statement, &error))?.is_some() {}
-        Ok(Done { rows: rows.rows_affected().unwrap_or(0), key: 0 })
+        Ok(Done { rows: rows.rows_affected().unwrap_or(0), key: 0, duplicates: 0 })
     }
 }
 
@@ -188,6 +214,14 @@ impl Connection for Session {
         self.check_transaction()?;
         self.begin();
         let result = self.done(statement, args).await;
+        self.close();
+        result
+    }
+
+    async fn load(&self, rows: &Rows, args: Args<'_>, count: usize) -> Result<u64, Error> {
+        self.check_transaction()?;
+        self.begin();
+        let result = self.load_in_savepoint(rows, args, count).await;
         self.close();
         result
     }

@@ -1,4 +1,4 @@
-//! The catalog of SQLite as a schema, in three queries over all tables.
+//! The catalog of SQLite as a schema, in four queries over all tables.
 
 use std::collections::HashMap;
 
@@ -20,6 +20,11 @@ const FOREIGN_KEYS: &str = "SELECT s.name, f.\"from\", f.\"table\", f.\"to\" \
     FROM sqlite_schema s JOIN pragma_foreign_key_list(s.name) f \
     WHERE s.type = 'table' GROUP BY s.name, f.id HAVING COUNT(*) = 1 ORDER BY s.name, f.id";
 
+/// All unique keys but those of some rows only and those of expressions; the primary key may be among them.
+const UNIQUE_KEYS: &str = "SELECT s.name, i.name, c.name FROM sqlite_schema s JOIN pragma_index_list(s.name) i \
+    JOIN pragma_index_info(i.name) c WHERE s.type = 'table' AND i.\"unique\" AND NOT i.partial \
+    ORDER BY s.name, i.seq, c.seqno";
+
 /// The names of the views.
 const VIEWS: &str = "SELECT name FROM sqlite_schema WHERE type = 'view'";
 
@@ -33,6 +38,7 @@ pub fn tables(connection: &Connection) -> rusqlite::Result<Vec<RawTable>> {
     }
     add_views(connection, &mut tables)?;
     add_foreign_keys(connection, &mut tables)?;
+    add_unique_keys(connection, &mut tables)?;
     Ok(tables)
 }
 
@@ -44,6 +50,7 @@ fn add_column(tables: &mut Vec<RawTable>, row: &Row<'_>, kind: TableKind) -> rus
             kind,
             columns: Vec::new(),
             key_columns: Vec::new(),
+            unique_keys: Vec::new(),
             references: Vec::new(),
             is_sharded: false,
         });
@@ -124,6 +131,33 @@ fn add_foreign_keys(connection: &Connection, tables: &mut [RawTable]) -> rusqlit
         let target = target.and_then(|name| column_name(&tables[to], &name));
         let name = tables[to].name.clone();
         tables[from].references.push((column, name, target));
+    }
+    Ok(())
+}
+
+fn add_unique_keys(connection: &Connection, tables: &mut [RawTable]) -> rusqlite::Result<()> {
+    let mut query = connection.prepare(UNIQUE_KEYS)?;
+    let mut rows = query.query([])?;
+    let mut keys: Vec<(String, String, Vec<Option<String>>)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (table, index): (String, String) = (row.get(0)?, row.get(1)?);
+        match keys.last_mut() {
+            Some((of, name, columns)) if *of == table && *name == index => columns.push(row.get(2)?),
+            _ => keys.push((table, index, vec![row.get(2)?])),
+        }
+    }
+    let by_name: HashMap<String, usize> =
+        tables.iter().enumerate().map(|(index, table)| (table.name.clone(), index)).collect();
+    for (table, _, columns) in keys {
+        let Some(table) = by_name.get(&table).map(|index| &mut tables[*index]) else { continue };
+        let place = |name: &Option<String>| {
+            table.columns.iter().position(|column| Some(&*column.name) == name.as_deref())
+        };
+        if let Some(key) = columns.iter().map(place).collect::<Option<Vec<usize>>>()
+            && key != table.key_columns
+        {
+            table.unique_keys.push(key);
+        }
     }
     Ok(())
 }
