@@ -48,8 +48,12 @@ impl Firewall {
 /// The address of the client: that of the connection, or what a proxy that we trust says about it. Nothing, if that
 /// cannot be read.
 pub fn client_ip(headers: &HeaderMap, peer: IpAddr, reverse_proxy: bool) -> Option<IpAddr> {
+    // speed: first, as few have a proxy, and a header by its name costs 500 instructions (docs/performance.md).
+    if !reverse_proxy {
+        return Some(peer.to_canonical());
+    }
     let forwarded = headers.get_all("x-forwarded-for").iter().next_back();
-    let Some(forwarded) = forwarded.filter(|_| reverse_proxy) else { return Some(peer.to_canonical()) };
+    let Some(forwarded) = forwarded else { return Some(peer.to_canonical()) };
     // What stands before the last comma was written by others, who may lie.
     let last = forwarded.to_str().ok()?.rsplit(',').next()?.trim();
     let address = last.parse::<IpAddr>().or_else(|_no_ip| last.parse().map(|socket: SocketAddr| socket.ip()));

@@ -41,6 +41,7 @@ fn it_is_ready_when_the_database_answers() {
 #[test]
 fn no_middleware_stands_before_it() {
     let folder = folder();
+    let path = blog(&folder);
     let settings = [
         "middlewares=sslRedirect,firewall,ajaxOnly",
         "firewall.allowedIpAddresses=10.0.0.1",
@@ -48,14 +49,14 @@ fn no_middleware_stands_before_it() {
         "basePath=/api",
     ];
     let arguments: Vec<&str> = settings.iter().flat_map(|setting| ["--set", *setting]).collect();
-    let server = serve(text(&blog(&folder)), &arguments);
+    let server = serve(text(&path), &arguments);
     assert_eq!(get(server.port, "/api/records/tags").status, 301);
     for _ in 0..3 {
         assert_eq!(get(server.port, "/api/health/ready").status, 200);
         assert_eq!(get(server.port, "/api/health/live").status, 200);
     }
     server.stop();
-    let server = serve(text(&blog(&folder)), &["--set", "controllers=records,status"]);
+    let server = serve(text(&path), &["--set", "controllers=records,status"]);
     assert_eq!(get(server.port, "/health/live").status, 404);
     server.stop();
 }
