@@ -171,6 +171,8 @@ pub fn is_listening(port: u16) -> bool {
 /// If it fails; the message holds what it said.
 pub fn output(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
+    // The last lines are what a failure is told by.
+    command.env("RUST_BACKTRACE", "0");
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {program}"))?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{program} failed, {}: {}", output.status, last_of(&said));

@@ -74,8 +74,10 @@ fn make_certificate(certificate: &PathBuf, key: &PathBuf) -> Result<()> {
         "30",
     ];
     let names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+    // rustls takes no authority's certificate for a server's, and openssl makes one unless told.
+    let kind = ["-addext", "basicConstraints=critical,CA:FALSE"];
     let mut command = Command::new("openssl");
-    command.args(words).args(names).arg("-keyout").arg(key).arg("-out").arg(certificate);
+    command.args(words).args(names).args(kind).arg("-keyout").arg(key).arg("-out").arg(certificate);
     output(&mut command).map(drop).context("making a certificate")
 }
 
