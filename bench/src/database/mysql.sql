@@ -23,3 +23,6 @@ CREATE TABLE visitors LIKE guests;
 CREATE TABLE entries (
     id integer NOT NULL PRIMARY KEY AUTO_INCREMENT, name varchar(100) NOT NULL, score integer NOT NULL
 );
+
+-- What imports fill.
+CREATE TABLE imported (id bigint NOT NULL PRIMARY KEY, response tinyint);

@@ -55,7 +55,9 @@ pub fn empty_entries(file: &Path) -> anyhow::Result<()> {
     let connection = Connection::open(file)?;
     connection.execute_batch(
         "DROP TABLE IF EXISTS entries;
-         CREATE TABLE entries (id integer NOT NULL PRIMARY KEY, name varchar(100) NOT NULL, score integer NOT NULL);",
+         CREATE TABLE entries (id integer NOT NULL PRIMARY KEY, name varchar(100) NOT NULL, score integer NOT NULL);
+         DROP TABLE IF EXISTS imported;
+         CREATE TABLE imported (id integer NOT NULL PRIMARY KEY, response integer);",
     )?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Scenarios: what is asked, of whom, and what the figures should be.
 
+mod bulk;
 mod instructions;
 mod mixed;
 mod reads;
@@ -28,6 +29,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("scan", mixed::scan),
     ("stream", streams::stream),
     ("insert", writes::insert),
+    ("bulk", bulk::bulk),
     ("start", resources::start),
     ("memory", resources::memory),
     ("instructions", instructions::instructions),

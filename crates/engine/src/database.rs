@@ -31,6 +31,8 @@ pub struct Options {
     pub mode: Mode,
     /// The reference system of shapes that callers send (EPSG number).
     pub srid: u32,
+    /// limit: bytes of an answer of rows.
+    pub answer_bytes_max: usize,
     /// Whether reads of single records that arrive together become one statement, on servers.
     pub merges_reads: bool,
 }
@@ -43,6 +45,8 @@ pub struct Snapshot {
     pub schema: Schema,
     /// What plans depend on besides.
     pub setting: Setting,
+    /// limit: bytes of an answer of rows.
+    pub answer_bytes_max: usize,
     plans: PlanCache,
 }
 
@@ -228,5 +232,11 @@ fn snapshot(driver: Driver, options: &Options) -> Result<Snapshot, Error> {
     let dialect = driver.dialect();
     let merges_reads = options.merges_reads && dialect.is_remote();
     let setting = Setting { dialect, mode: options.mode, srid: options.srid, merges_reads };
-    Ok(Snapshot { driver, schema, setting, plans: PlanCache::default() })
+    Ok(Snapshot {
+        driver,
+        schema,
+        setting,
+        answer_bytes_max: options.answer_bytes_max,
+        plans: PlanCache::default(),
+    })
 }

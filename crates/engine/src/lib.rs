@@ -4,5 +4,6 @@
 //! that there is a socket or a file. `docs/architecture.md` is the map.
 
 pub mod database;
+pub mod databases;
 pub mod driver;
 pub mod exec;

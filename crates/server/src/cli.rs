@@ -50,7 +50,7 @@ enum Command {
     /// Write the records of a table into a file
     Export(ExportArgs),
     /// Check a configuration without serving it
-    Check(ServeArgs),
+    Check(CheckArgs),
     /// Look at what the rules make of a request
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -109,6 +109,15 @@ struct ServeArgs {
     config: Option<PathBuf>,
     #[command(flatten)]
     settings: Settings,
+}
+
+#[derive(Args)]
+struct CheckArgs {
+    #[command(flatten)]
+    serve: ServeArgs,
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
 }
 
 #[derive(Args)]
@@ -177,10 +186,19 @@ fn run_serve(args: ServeArgs) -> anyhow::Result<()> {
     serve(load(args)?)
 }
 
-fn run_check(args: ServeArgs) -> anyhow::Result<()> {
-    let config = load(args)?;
-    config.open().map_err(anyhow::Error::msg)?;
-    writeln!(std::io::stdout(), "The configuration is fine.")?;
+fn run_check(args: CheckArgs) -> anyhow::Result<()> {
+    let config = load(args.serve)?;
+    let database = config.open().map_err(anyhow::Error::msg)?;
+    let warnings = config.check(&database.snapshot().schema).map_err(anyhow::Error::msg)?;
+    database.close();
+    for warning in &warnings {
+        writeln!(std::io::stderr(), "warning: {warning}")?;
+    }
+    match warnings.len() {
+        0 => writeln!(std::io::stdout(), "The configuration is fine.")?,
+        count if args.strict => bail!("{count} of what --strict takes for errors"),
+        count => writeln!(std::io::stdout(), "The configuration works; warnings: {count}.")?,
+    }
     Ok(())
 }
 

@@ -19,6 +19,7 @@ use crate::log;
 use crate::middleware::buckets::Standing;
 use crate::middleware::firewall::client_ip;
 use crate::middleware::metrics::{Counter, Metrics};
+use crate::middleware::reconnect::Reconnect;
 use crate::middleware::xml::Xml;
 use crate::middleware::{Stations, exposition, ssl_redirect};
 
@@ -26,6 +27,8 @@ use crate::middleware::{Stations, exposition, ssl_redirect};
 pub struct Pipeline {
     /// The database.
     pub database: Arc<Database>,
+    /// The databases of tenants, if each has one.
+    pub tenants: Option<Arc<Reconnect>>,
     /// Path prefix of the API.
     pub base_path: String,
     /// Groups of paths that exist.
@@ -203,7 +206,7 @@ impl Pipeline {
         &self,
         head: &Head,
         body: Incoming,
-        snapshot: Arc<Snapshot>,
+        mut snapshot: Arc<Snapshot>,
         principal: &Principal,
         client: Option<IpAddr>,
     ) -> Result<Response, Error> {
@@ -215,6 +218,9 @@ impl Pipeline {
             && *head.method() == Method::GET
         {
             return Ok(exposition::answer(metrics, &self.database));
+        }
+        if let Some(tenants) = &self.tenants {
+            snapshot = Box::pin(tenants.snapshot(principal)).await?;
         }
         let address = self.address(head, client);
         let context = self.context(head, snapshot, principal, &address);
@@ -241,7 +247,7 @@ impl Pipeline {
             json: self.stations.json.as_ref(),
             is_xml: self.stations.xml.is_some() && Xml::is_asked(head),
             base_path,
-            limits: self.limits,
+            limits: &self.limits,
         }
     }
 

@@ -34,6 +34,9 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
     log::start(config.log);
     let (address, listeners) = listen(&config)?;
     let database = config.open().map_err(anyhow::Error::msg)?;
+    for danger in config.check(&database.snapshot().schema).map_err(anyhow::Error::msg)? {
+        tracing::warn!("{danger}");
+    }
     let config = Arc::new(config);
     let health = Arc::new(Health::default());
     let metrics = (config.metrics_listen.is_some() || config.metrics_path.is_some()).then(Arc::default);
@@ -72,6 +75,9 @@ pub fn serve(config: Config) -> anyhow::Result<()> {
         worker.join().map_err(|_panic| anyhow!("a worker failed while stopping"))?;
     }
     database.close();
+    if let Some(tenants) = &config.tenants {
+        tenants.close();
+    }
     Ok(())
 }
 
@@ -130,6 +136,7 @@ fn start_worker(
     let body = move || {
         let pipeline = Rc::new(Pipeline {
             database,
+            tenants: config.tenants.clone(),
             base_path: config.base_path.clone(),
             controllers: config.controllers.clone(),
             limits: config.limits,

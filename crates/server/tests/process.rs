@@ -8,16 +8,24 @@ mod program;
 // In a folder of their own, because every file beside this one is a test program.
 #[path = "process/configuration.rs"]
 mod configuration;
+#[path = "process/cost.rs"]
+mod cost;
+#[path = "process/dangers.rs"]
+mod dangers;
 #[path = "process/database.rs"]
 mod database;
 #[path = "process/formats.rs"]
 mod formats;
 #[path = "process/health.rs"]
 mod health;
+#[path = "process/jwks.rs"]
+mod jwks;
 #[path = "process/metrics.rs"]
 mod metrics;
 #[path = "process/policy.rs"]
 mod policy;
+#[path = "process/reconnect.rs"]
+mod reconnect;
 #[path = "process/remodel.rs"]
 mod remodel;
 #[path = "process/sessions.rs"]

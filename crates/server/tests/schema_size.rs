@@ -123,6 +123,7 @@ fn find_all(engine: Engine, url: &str) -> Result<()> {
         publication: Publication::default(),
         mode: Mode::Strict,
         srid: 4326,
+        answer_bytes_max: usize::MAX,
         merges_reads: true,
     })
     .map_err(anyhow::Error::msg)?;

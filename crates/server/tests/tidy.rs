@@ -36,7 +36,7 @@ const HOUSES: &[House] = &[
             &["driver/dispatch.rs"],
             &["driver/mod.rs"],
             &["database.rs"],
-            &["exec/"],
+            &["exec/", "databases.rs"],
             &["lib.rs"],
         ],
         beside: &[],

@@ -17,6 +17,21 @@ pub enum Address {
 }
 
 impl Address {
+    /// The same address but for the parts that are given, spelled as in a URL; of a file `host` is its path. The error
+    /// is a sentence.
+    pub fn with(
+        &self,
+        database: Option<&str>,
+        host: Option<&str>,
+        username: Option<&str>,
+    ) -> Result<Address, String> {
+        Ok(match self {
+            Address::Sqlite(path) => Address::Sqlite(host.map_or_else(|| path.clone(), PathBuf::from)),
+            Address::MySql(url) => Address::MySql(changed(url, database, host, username)?),
+            Address::Postgres(url) => Address::Postgres(changed(url, database, host, username)?),
+        })
+    }
+
     /// Reads a path, or a URL: `shop.db`, `sqlite:shop.db`, `mysql://user@host/db`, `postgres://user@host/db`. Several
     /// hosts with commas between lead to one database: `mysql://user@one:3306,two:3306/db`.
     ///
@@ -62,6 +77,39 @@ impl Display for Address {
     }
 }
 
+/// A URL with other parts, none of which can end and begin another one.
+fn changed(
+    url: &str,
+    database: Option<&str>,
+    host: Option<&str>,
+    username: Option<&str>,
+) -> Result<String, String> {
+    let check = |text: &str| match text.is_empty() || text.contains(['/', '?', '#', '@', '\\']) {
+        true => Err(format!("'{text}' cannot be a part of a URL")),
+        false => Ok(()),
+    };
+    [database, host, username].into_iter().flatten().try_for_each(check)?;
+    let (scheme, rest) = url.split_once("://").ok_or("it is no URL")?;
+    let (address, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
+    let (authority, path) = address.split_once('/').unwrap_or((address, ""));
+    let (user, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let user = match (username, user.split_once(':')) {
+        (None, _) => user.to_owned(),
+        (Some(name), None) => name.to_owned(),
+        (Some(name), Some((_, password))) => format!("{name}:{password}"),
+    };
+    let hosts = match host {
+        None => hosts.to_owned(),
+        // The port stays, if there is one that all hosts have.
+        Some(host) => match hosts.rsplit_once(':').filter(|_| !hosts.contains([',', ']'])) {
+            Some((_, port)) if !host.contains(':') => format!("{host}:{port}"),
+            _ => host.to_owned(),
+        },
+    };
+    let at = if user.is_empty() { "" } else { "@" };
+    Ok(format!("{scheme}://{user}{at}{hosts}/{}{query}", database.unwrap_or(path)))
+}
+
 /// The URL as it may be shown: the password replaced, and what follows a question mark, too.
 fn without_password(url: &str) -> String {
     match url::Url::parse(url) {
@@ -86,6 +134,23 @@ mod tests {
         assert_eq!(Address::parse("sqlite:shop.db"), Ok(Address::Sqlite("shop.db".into())));
         assert_eq!(Address::parse("sqlite:///a/shop.db"), Ok(Address::Sqlite("/a/shop.db".into())));
         assert!(Address::parse("oracle://x").is_err());
+    }
+
+    #[test]
+    fn parts_of_an_address_are_changed() {
+        let url = Address::parse("mysql://ann:secret@host:3307/shop?sslmode=require").expect("it is a URL");
+        let changed = url.with(Some("shop_a"), Some("a.db.internal"), Some("bob"));
+        let expected = "mysql://bob:secret@a.db.internal:3307/shop_a?sslmode=require";
+        assert_eq!(changed, Ok(Address::MySql(expected.to_owned())));
+        assert_eq!(url.with(None, None, None), Ok(url.clone()));
+        for bad in ["a/b", "a@b", "a?b", "a#b", ""] {
+            assert!(url.with(Some(bad), None, None).is_err() && url.with(None, Some(bad), None).is_err());
+            assert!(url.with(None, None, Some(bad)).is_err());
+        }
+        let many = Address::parse("postgres://ann@one:1,two:2/shop").expect("it is a URL");
+        assert_eq!(many.with(Some("x"), None, None), Address::parse("postgres://ann@one:1,two:2/x"));
+        let file = Address::Sqlite("main.db".into());
+        assert_eq!(file.with(None, Some("a.db"), None), Ok(Address::Sqlite("a.db".into())));
     }
 
     #[test]

@@ -20,6 +20,17 @@ const INLINE_BYTES_MAX: usize = 64 * 1024;
 /// limit: how long a reader may take to accept a chunk, because it holds a connection meanwhile.
 const READER_PATIENCE: Duration = Duration::from_secs(60);
 
+/// The error of an answer with more than `bytes_max` bytes: 2000 (413).
+pub fn check_bytes(bytes: usize, bytes_max: usize) -> Result<(), Error> {
+    if bytes > bytes_max { Err(too_many(bytes_max)) } else { Ok(()) }
+}
+
+fn too_many(bytes_max: usize) -> Error {
+    let sentence =
+        format!("the answer has more than {bytes_max} bytes (limits.answerBytes); ask for less at once");
+    Error::new(Code::TooLarge, sentence)
+}
+
 /// What goes from the query to the socket.
 enum Piece {
     /// Bytes, with more to follow.
@@ -34,6 +45,9 @@ enum Piece {
 pub struct Out {
     /// What has been written and not been sent.
     pub buffer: Vec<u8>,
+    /// limit: bytes that may still be sent, and how many there were at first.
+    left: usize,
+    bytes_max: usize,
     sender: Option<mpsc::Sender<Piece>>,
 }
 
@@ -44,18 +58,30 @@ pub struct Chunks {
     is_ended: bool,
 }
 
-/// Both ends of a stream, and the flag that says that nobody receives any more.
-pub fn pipe() -> (Out, Chunks, Arc<AtomicBool>) {
+/// Both ends of a stream of at most so many bytes, and the flag that says that nobody receives any more.
+pub fn pipe(bytes_max: usize) -> (Out, Chunks, Arc<AtomicBool>) {
     let (sender, receiver) = mpsc::channel(CHUNKS_WAITING_MAX);
     let cancelled = Arc::new(AtomicBool::new(false));
-    let out = Out { buffer: Vec::with_capacity(CHUNK_BYTES + 1024), sender: Some(sender) };
+    let out = Out {
+        buffer: Vec::with_capacity(CHUNK_BYTES + 1024),
+        left: bytes_max,
+        bytes_max,
+        sender: Some(sender),
+    };
     (out, Chunks { receiver, cancelled: Arc::clone(&cancelled), is_ended: false }, cancelled)
 }
 
 impl Out {
     /// An end that keeps everything, as long as it is small.
-    pub fn inline() -> Out {
-        Out { buffer: Vec::with_capacity(512), sender: None }
+    pub fn inline(bytes_max: usize) -> Out {
+        Out { buffer: Vec::with_capacity(512), left: bytes_max, bytes_max, sender: None }
+    }
+
+    /// Counts what has been written and is about to leave. More than may be sent is 2000 (413).
+    pub fn count(&mut self) -> Result<(), Error> {
+        check_bytes(self.buffer.len(), self.left).map_err(|_left| too_many(self.bytes_max))?;
+        self.left -= self.buffer.len();
+        Ok(())
     }
 
     /// Whether there is enough to send.
@@ -72,6 +98,7 @@ impl Out {
         if self.buffer.is_empty() {
             return Ok(());
         }
+        self.count().map_err(Stopped::Failed)?;
         let chunk = Bytes::copy_from_slice(&self.buffer);
         self.buffer.clear();
         self.send(Piece::More(chunk)).await
@@ -79,6 +106,10 @@ impl Out {
 
     /// Sends the rest, or the error that ends the stream.
     pub async fn finish(mut self, result: Result<(), Stopped>) {
+        let result = match result {
+            Ok(()) => self.count().map_err(Stopped::Failed),
+            other => other,
+        };
         let rest = Bytes::from(std::mem::take(&mut self.buffer));
         let last = match result {
             Ok(()) => Piece::Last(rest),

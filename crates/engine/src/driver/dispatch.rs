@@ -45,7 +45,7 @@ impl Driver {
     /// Connects. The error is a sentence for the operator.
     pub fn open(address: &Address, password: Option<&str>, options: Options) -> Result<Driver, String> {
         match address {
-            Address::Sqlite(path) => sqlite::Driver::open(path).map(Driver::Sqlite),
+            Address::Sqlite(path) => sqlite::Driver::open(path, options).map(Driver::Sqlite),
             Address::MySql(url) => mysql::Driver::open(url, password, options).map(Driver::MySql),
             Address::Postgres(url) => postgres::Driver::open(url, password, options).map(Driver::Postgres),
         }

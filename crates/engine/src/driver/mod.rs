@@ -17,7 +17,7 @@ mod tls;
 mod transaction;
 
 pub use address::Address;
-pub use chunks::{Chunks, Out, pipe};
+pub use chunks::{Chunks, Out, check_bytes, pipe};
 pub use connection::{Change, Connection, Job, Outcome};
 pub use dispatch::{Driver, Session};
 pub use options::{Options, Secret};

@@ -1,6 +1,9 @@
 //! Options: what a driver is opened with besides the address.
 
 use std::fmt::{self, Debug, Formatter};
+use std::time::Duration;
+
+use treeql::error::{Code, Error};
 
 /// Bounds of the connections to a database server.
 #[derive(Clone, Copy, Debug)]
@@ -9,6 +12,14 @@ pub struct Options {
     pub pool_size: u32,
     /// How many workers share them.
     pub workers: u32,
+    /// limit: how long the database may work on a statement.
+    pub statement: Option<Duration>,
+}
+
+/// The error of a statement that took longer than it may.
+pub fn too_slow() -> Error {
+    let sentence = "the statement took longer than limits.statementSeconds, or the database itself, allows";
+    Error::new(Code::DatabaseTimeout, sentence)
 }
 
 /// Text that is never shown.
@@ -23,7 +34,7 @@ impl Debug for Secret {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { pool_size: 10, workers: 1 }
+        Options { pool_size: 10, workers: 1, statement: None }
     }
 }
 

@@ -44,9 +44,9 @@ pub async fn list(
     if is_short && !list.is_heavy() {
         for is_last in [false, true] {
             let session = snapshot.driver.session().await?;
-            let mut out = Out::inline();
+            let mut out = Out::inline(snapshot.answer_bytes_max);
             match write_list(&session, list, &values, snapshot.setting.mode, format, &mut out).await {
-                Ok(()) => return Ok(Answer::Whole(out.buffer.into())),
+                Ok(()) => return out.count().map(|()| Answer::Whole(out.buffer.into())),
                 // A read may be run again when the connection turns out to be lost.
                 Err(Stopped::Failed(_)) if !is_last && session.is_lost() => retry::reconnect(),
                 Err(Stopped::Failed(error)) => return Err(error),
@@ -78,7 +78,7 @@ async fn stream(
     values: Values<'_>,
     format: Format,
 ) -> Result<Answer, Error> {
-    let (out, mut chunks, cancelled) = pipe();
+    let (out, mut chunks, cancelled) = pipe(snapshot.answer_bytes_max);
     let mode = snapshot.setting.mode;
     let job = ListJob { plan: Arc::clone(plan), values: values.into_owned(), mode, format, out };
     snapshot.driver.run(job, cancelled).await?;

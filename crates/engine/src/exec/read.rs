@@ -11,7 +11,7 @@ use treeql::value::Row;
 
 use crate::database::Snapshot;
 use crate::driver::measure::Clock;
-use crate::driver::{Connection, Flow, Job, Out, Sink, Stopped, pipe, retry};
+use crate::driver::{Connection, Flow, Job, Out, Sink, Stopped, check_bytes, pipe, retry};
 use crate::exec::join::join;
 use crate::exec::merge::{Merged, merged};
 use crate::exec::sinks::{Kept, unwritten};
@@ -31,7 +31,9 @@ pub async fn read(
 ) -> Result<Found, Error> {
     if let Some(key) = merge_key(plan, &values, batch) {
         match merged(snapshot, plan, key, &values).await {
-            Merged::Found(record) => return Ok(record),
+            Merged::Found(record) => {
+                return check_bytes(record.len(), snapshot.answer_bytes_max).map(|()| record);
+            }
             Merged::Missing => return Err(Error::new(Code::RecordNotFound, missing_id(&values, 0))),
             Merged::Alone => {}
         }
@@ -41,7 +43,7 @@ pub async fn read(
             let session = snapshot.driver.session().await?;
             let mut out = Vec::with_capacity(256);
             match write_ids(&session, select_plan(plan), &values, snapshot, batch, &mut out).await {
-                Ok(()) => return Ok(out),
+                Ok(()) => return check_bytes(out.len(), snapshot.answer_bytes_max).map(|()| out),
                 // A read may be run again when the connection turns out to be lost.
                 Err(Stopped::Failed(_)) if !is_last && session.is_lost() => retry::reconnect(),
                 Err(Stopped::Failed(error)) => return Err(error),
@@ -71,7 +73,7 @@ async fn elsewhere(
     values: Values<'_>,
     batch: bool,
 ) -> Result<Found, Error> {
-    let (out, mut chunks, cancelled) = pipe();
+    let (out, mut chunks, cancelled) = pipe(snapshot.answer_bytes_max);
     let (shared, plan) = (Arc::clone(snapshot), Arc::clone(plan));
     let job = ReadJob { snapshot: shared, plan, values: values.into_owned(), batch, out };
     snapshot.driver.run(job, cancelled).await?;

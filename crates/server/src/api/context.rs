@@ -62,7 +62,7 @@ pub struct Context<'a> {
     /// Path prefix of the API.
     pub base_path: &'a str,
     /// Bounds.
-    pub limits: Limits,
+    pub limits: &'a Limits,
 }
 
 impl Context<'_> {

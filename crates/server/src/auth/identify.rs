@@ -192,7 +192,7 @@ impl Auth {
             seen.add(found.map(|(_, user)| user));
         }
         if let Some(users) = &self.db_auth {
-            if session.user.is_some() && !self.is_current(users, session, seen.snapshot).await? {
+            if session.user.is_some() && !Box::pin(self.is_current(users, session, seen.snapshot)).await? {
                 *session = Session::default();
             }
             seen.user = session.login.as_ref().map(|login| login.name.clone());
@@ -201,7 +201,7 @@ impl Auth {
             seen.require(user, is_required)?;
         }
         if let Some(jwt) = &self.jwt {
-            self.token(jwt, seen, session)?;
+            Box::pin(self.token(jwt, seen, session)).await?;
         }
         if let Some(basic) = &self.basic {
             self.password(basic, seen, session, answer).await?;
@@ -223,8 +223,8 @@ impl Auth {
     }
 
     /// compat: a bad token ends what an earlier one began (SPEC 18.1).
-    fn token(&self, jwt: &Verifier, seen: &mut Seen<'_>, session: &mut Session) -> Result<(), Error> {
-        let checked = jwt.check(seen.headers, seen.now).inspect_err(|_error| session.claims = None)?;
+    async fn token(&self, jwt: &Verifier, seen: &mut Seen<'_>, session: &mut Session) -> Result<(), Error> {
+        let checked = jwt.check(seen.headers, seen.now).await.inspect_err(|_error| session.claims = None)?;
         let fresh = checked.map(|claims| Map::clone(&claims));
         if self.remembers && fresh.is_some() {
             session.claims.clone_from(&fresh);

@@ -105,6 +105,12 @@ pub struct ImportArgs {
     /// Leave these columns out, as those that the database computes
     #[arg(long, value_name = "COLUMNS")]
     exclude: Option<String>,
+    /// Make the table first, with types read off a CSV file; it is shown before
+    #[arg(long)]
+    create: bool,
+    /// Make it without a question
+    #[arg(long)]
+    yes: bool,
     /// Tell the result as JSON
     #[arg(long)]
     json: bool,
@@ -139,6 +145,8 @@ impl ImportArgs {
             names,
             is_skipping: matches!(self.on_error, OnError::Skip),
             is_dry_run: self.dry_run,
+            is_new: self.create,
+            is_agreed: self.yes,
             is_json: self.json,
             is_shown: !self.json && std::io::stderr().is_terminal(),
         })

@@ -10,10 +10,12 @@ use engine::driver::{self, Secret};
 use treeql::mode::Mode;
 use treeql::nearest::nearest;
 use treeql::policy::Rules;
-use treeql::schema::{Declared, Mapping, Publication};
+use treeql::schema::{Declared, Mapping, Publication, Schema};
 
 use crate::api::{Controller, Limits, RecordRules};
 use crate::auth::Auth;
+use crate::config::dangers::Dangers;
+use crate::config::existing;
 use crate::config::middlewares::Middlewares;
 use crate::config::options::Options;
 use crate::config::place::address;
@@ -23,6 +25,7 @@ use crate::config::stations::{auth, stations};
 use crate::http::Tls;
 use crate::log;
 use crate::middleware::Stations;
+use crate::middleware::reconnect::Reconnect;
 
 /// Everything the server needs to know, checked.
 pub struct Config {
@@ -34,6 +37,8 @@ pub struct Config {
     pub workers: usize,
     /// The database.
     pub database: database::Options,
+    /// The databases of tenants.
+    pub tenants: Option<Arc<Reconnect>>,
     /// Path prefix of the API, without a slash at the end.
     pub base_path: String,
     /// Groups of paths that exist.
@@ -48,6 +53,8 @@ pub struct Config {
     pub auth: Option<Arc<Auth>>,
     /// What is done to records before they are written.
     pub record_rules: Arc<RecordRules>,
+    /// What of it may be dangerous.
+    pub dangers: Dangers,
     /// Where metrics are listened for, beside the API.
     pub metrics_listen: Option<SocketAddr>,
     /// The path of the metrics, with the API.
@@ -68,11 +75,14 @@ impl Config {
         let default_workers = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let workers = if options.workers == 0 { default_workers() } else { usize::from(options.workers) };
         let listen = listen(&options.listen.0)?;
+        let database = database_options(&options, workers)?;
+        let tenants = on.when("reconnect", || Reconnect::compile(&options.reconnect, database.clone()));
         Ok(Config {
             listen,
             tls: Tls::compile(&options.tls, listen.ip()).map_err(anyhow::Error::msg)?.map(Arc::new),
             workers,
-            database: database_options(&options, workers)?,
+            database,
+            tenants: tenants.map_err(anyhow::Error::msg)?.map(Arc::new),
             base_path: base_path(&options.base_path)?,
             controllers: controllers(&options.controllers.0)?,
             limits: Limits {
@@ -86,6 +96,7 @@ impl Config {
             auth: auth(&options, &on).map_err(anyhow::Error::msg)?,
             record_rules: Arc::new(record_rules(&options, &on).map_err(anyhow::Error::msg)?),
             rules: Arc::new(rules(&options, &on).map_err(anyhow::Error::msg)?),
+            dangers: Dangers::of(&options, &on, sources.file.as_deref(), !listen.ip().is_loopback()),
             metrics_listen: metrics_listen(&options.metrics.listen)?,
             metrics_path: metrics_path(&options.metrics.path)?,
             log: log::Options::parse(&options.log.format, &options.log.level, options.log.requests)
@@ -98,6 +109,14 @@ impl Config {
     /// Opens the database. The error is a sentence for the operator.
     pub fn open(&self) -> Result<Arc<Database>, String> {
         Database::open(self.database.clone())
+    }
+
+    /// Compares the configuration with the database: what is dangerous about it, in sentences. Rules about what does not
+    /// exist are an error.
+    pub fn check(&self, schema: &Schema) -> Result<Vec<String>, String> {
+        existing::check(&self.rules, schema)?;
+        let has_records = self.controllers.contains(&Controller::Records);
+        Ok(self.dangers.all(&self.rules, &self.stations, has_records, schema))
     }
 }
 
@@ -141,6 +160,8 @@ fn database_options(options: &Options, workers: usize) -> anyhow::Result<databas
         driver: driver::Options {
             pool_size: pool_size(options.pool_size.0, workers)?,
             workers: u32::try_from(workers).context("too many workers")?,
+            statement: (options.limits.statement_seconds > 0)
+                .then(|| Duration::from_secs(options.limits.statement_seconds)),
         },
         watch_interval: Duration::from_secs(options.cache_time.0.max(1)),
         publication: Publication {
@@ -152,6 +173,10 @@ fn database_options(options: &Options, workers: usize) -> anyhow::Result<databas
         },
         mode: if options.strict.0 { Mode::Strict } else { Mode::Lenient },
         srid: options.geometry_srid.0,
+        answer_bytes_max: match options.limits.answer_bytes {
+            0 => usize::MAX,
+            most => most,
+        },
         merges_reads: options.merge_reads.0,
     })
 }

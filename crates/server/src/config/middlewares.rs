@@ -3,7 +3,7 @@
 use treeql::nearest::unknown;
 
 /// Middlewares that exist, by the names of the reference.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "sslRedirect",
     "firewall",
     "cors",
@@ -14,6 +14,7 @@ const NAMES: [&str; 20] = [
     "dbAuth",
     "jwtAuth",
     "basicAuth",
+    "reconnect",
     "authorization",
     "sanitation",
     "validation",

@@ -1,6 +1,8 @@
 //! Configuration: flags, then environment, then file, then defaults; checked before anything starts.
 
 mod checked;
+mod dangers;
+mod existing;
 mod keys;
 mod middlewares;
 mod options;

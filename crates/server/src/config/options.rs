@@ -10,7 +10,7 @@ use crate::config::policy_options::{
 };
 use crate::config::record_options::{Sanitation, Validation};
 use crate::http::tls;
-use crate::middleware::{ajax_only, cors, firewall, json, metrics, rate_limit, xml, xsrf};
+use crate::middleware::{ajax_only, cors, firewall, json, metrics, rate_limit, reconnect, xml, xsrf};
 
 /// All settings.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -75,7 +75,7 @@ pub struct Options {
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
     /// Middlewares that are switched on, separated by commas: `sslRedirect`, `firewall`, `cors`, `ajaxOnly`, `xsrf`,
-    /// `apiKeyAuth`, `apiKeyDbAuth`, `dbAuth`, `jwtAuth`, `basicAuth`, `authorization`, `sanitation`, `validation`,
+    /// `apiKeyAuth`, `apiKeyDbAuth`, `dbAuth`, `jwtAuth`, `basicAuth`, `reconnect`, `authorization`, `sanitation`, `validation`,
     /// `ipAddress`, `multiTenancy`, `pageLimits`, `joinLimits`, `textSearch`, `json`, `xml`. Their order does not matter: the
     /// order of the pipeline is fixed.
     pub middlewares: Middlewares,
@@ -101,6 +101,8 @@ pub struct Options {
     pub basic_auth: basic::Options,
     /// Cookies of those who have logged in.
     pub session: session::Options,
+    /// A database for each tenant.
+    pub reconnect: reconnect::Options,
     /// Who may do what.
     pub authorization: Authorization,
     /// Columns whose value comes from who asks.
@@ -166,8 +168,13 @@ pub struct Limits {
     pub join_depth: usize,
     /// Tables in all joins of one request.
     pub join_tables: usize,
-    /// Rows of one list; 0 means as many as there are, streamed.
+    /// Rows of one list; 0 means as many as there are, streamed. Whoever asks for more is told so; lenient, the list ends
+    /// there, as one does for which nothing is asked.
     pub list_rows: i64,
+    /// Bytes of one answer of `/records`; 0 means as many as there are, streamed.
+    pub answer_bytes: usize,
+    /// Seconds that the database may work on a statement; 0 means as long as it takes. On SQLite it bounds reads.
+    pub statement_seconds: u64,
     /// Seconds for which it goes on serving after Ctrl-C or SIGTERM, while `/health/ready` says that it is not ready; as
     /// many as balancers need to notice.
     pub drain_delay_seconds: u64,
@@ -186,6 +193,8 @@ impl Default for Limits {
             join_depth: 8,
             join_tables: 32,
             list_rows: 0,
+            answer_bytes: 0,
+            statement_seconds: 0,
             drain_delay_seconds: 0,
             drain_seconds: 30,
         }

@@ -70,7 +70,7 @@ pub fn explain(config: &Config, asked: &Asked) -> anyhow::Result<Explanation> {
         json: config.stations.json.as_ref(),
         is_xml: false,
         base_path: &config.base_path,
-        limits: config.limits,
+        limits: &config.limits,
     };
     let question = Question { operation, table, ids, is_map, body: &asked.body };
     let (statements, refusal) = match planned(&context, config, &question) {

@@ -10,6 +10,7 @@ mod method;
 pub mod metrics;
 pub mod path_rules;
 pub mod rate_limit;
+pub mod reconnect;
 pub mod ssl_redirect;
 mod stations;
 pub mod xml;

@@ -1,6 +1,5 @@
 //! `rowcast import`: a file into a table, by the same code as a request.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -12,10 +11,12 @@ use engine::database::Snapshot;
 use engine::exec::{self, Progress, Recipe, Report, Spool, Spooled, Syntax};
 use treeql::encode::Format;
 use treeql::policy::Policy;
-use treeql::request::{Conflict, Operation, Query, Request, Values};
+use treeql::request::{Operation, Query, Request, Values};
 
 use crate::api::{cleaning, import_document, making};
 use crate::config::Config;
+use crate::transfer::create::create;
+use crate::transfer::options::ImportOptions;
 use crate::transfer::progress::Line;
 use crate::transfer::session::{format_of, told, with_database};
 
@@ -23,33 +24,6 @@ use crate::transfer::session::{format_of, told, with_database};
 const PIECE: usize = 256 * 1024;
 /// What stands for standard input.
 const STDIN: &str = "-";
-
-/// What is to be imported, and how.
-#[derive(Debug, Default)]
-pub struct ImportOptions {
-    /// The exposed name of the table.
-    pub table: String,
-    /// The file, or `-`.
-    pub file: String,
-    /// The format; `None`: what the ending of the file says, CSV for standard input.
-    pub format: Option<Format>,
-    /// Columns that are written; `None`: all.
-    pub include: Option<String>,
-    /// Columns that are left out.
-    pub exclude: Option<String>,
-    /// What becomes of records whose key is taken.
-    pub conflict: Conflict<'static>,
-    /// Names in the file and the columns they mean.
-    pub names: HashMap<String, String>,
-    /// Whether records that are refused are left out.
-    pub is_skipping: bool,
-    /// Whether nothing is to stay.
-    pub is_dry_run: bool,
-    /// Whether the result is told as JSON.
-    pub is_json: bool,
-    /// Whether a line says how far it has come.
-    pub is_shown: bool,
-}
 
 /// Imports a file. The operator may do everything; sanitation and validation hold as they do for requests.
 pub fn import(config: &Config, options: ImportOptions) -> anyhow::Result<()> {
@@ -63,8 +37,17 @@ pub fn import(config: &Config, options: ImportOptions) -> anyhow::Result<()> {
     let (is_json, is_dry_run, is_shown) = (options.is_json, options.is_dry_run, options.is_shown);
     let start = Instant::now();
     let report = with_database(config, async |database| {
-        let snapshot = database.snapshot();
         let spooled = spool(&options.file).await?;
+        if options.is_new {
+            if syntax != Syntax::Csv {
+                bail!("--create reads the columns off a CSV file; make the table yourself for other formats");
+            }
+            create(database, &spooled, &options).await?;
+            if options.is_dry_run {
+                return Ok(Report::default());
+            }
+        }
+        let snapshot = database.snapshot();
         let total = spooled.len();
         let recipe = Arc::new(recipe(config, &snapshot, options, syntax));
         // What is wrong with the table is told before the records are looked at.

@@ -55,6 +55,14 @@ impl Template {
         Template(vec![Part::Address])
     }
 
+    /// The names of its claims.
+    pub fn claims(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Claim(name) => Some(name.as_str()),
+            Part::Text(_) | Part::Address => None,
+        })
+    }
+
     /// The value for somebody; `None` if a claim is missing, and then nothing equals it.
     pub fn value<'a>(&'a self, principal: &'a Principal, address: &'a str) -> Option<Cow<'a, str>> {
         let part = |part: &'a Part| match part {

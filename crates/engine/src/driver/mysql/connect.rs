@@ -30,8 +30,8 @@ pub struct Link(pub Mutex<Conn>);
 
 impl Target {
     /// Reads a URL. The error is a sentence without the password.
-    pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
-        Hosts::parse(url, |url| options(url, password)).map(|hosts| Target(Arc::new(hosts)))
+    pub fn parse(url: &str, password: Option<&str>, statement: Option<Duration>) -> Result<Target, String> {
+        Hosts::parse(url, |url| options(url, password, statement)).map(|hosts| Target(Arc::new(hosts)))
     }
 
     /// How old a connection may become.
@@ -59,7 +59,7 @@ impl Target {
 }
 
 /// What a connection to the one host of a URL is opened with.
-fn options(url: &str, password: Option<&str>) -> Result<Opts, String> {
+fn options(url: &str, password: Option<&str>, statement: Option<Duration>) -> Result<Opts, String> {
     let cannot = |error: &dyn std::fmt::Display| format!("the URL of the database cannot be read: {error}");
     let (rest, tls) = Tls::split(url)?;
     let given = Opts::from_url(&rest).map_err(|error| cannot(&error))?;
@@ -74,11 +74,20 @@ fn options(url: &str, password: Option<&str>) -> Result<Opts, String> {
         // Changing over to the server's socket opens a second connection, and the pool would count one of them only;
         // `?socket=/path` asks for the socket at once.
         .prefer_socket(false)
-        .setup(vec![SQL_MODE.to_owned(), "SET NAMES utf8mb4".to_owned()]);
+        .setup(vec![sql_mode(statement), "SET NAMES utf8mb4".to_owned()]);
     if let Some(password) = password {
         builder = builder.pass(Some(password));
     }
     Ok(builder.ssl_opts(ssl_opts(&tls)?).into())
+}
+
+/// The mode, and how long a statement may take: MariaDB and MySQL each read a comment of their own.
+fn sql_mode(statement: Option<Duration>) -> String {
+    let Some(patience) = statement else { return SQL_MODE.to_owned() };
+    let (seconds, milliseconds) = (patience.as_secs(), patience.as_millis());
+    format!(
+        "{SQL_MODE} /*M!100100 , max_statement_time = {seconds} */ /*!50708 , max_execution_time = {milliseconds} */"
+    )
 }
 
 fn ssl_opts(tls: &Tls) -> Result<Option<SslOpts>, String> {

@@ -3,6 +3,7 @@
 use mysql_async::{DriverError, Error as Native};
 use treeql::error::{Code, Error};
 
+use crate::driver::options::too_slow;
 use crate::driver::retry::Failure;
 use crate::driver::transaction::conflict;
 
@@ -55,9 +56,7 @@ pub fn convert(error: &Native) -> Error {
             Error::new(Code::OperationForbidden, "").detail("database", "the database is read-only")
         }
         // MAX_STATEMENT_TIME, max_execution_time, interrupted
-        1969 | 3024 | 1317 => {
-            Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
-        }
+        1969 | 3024 | 1317 => too_slow(),
         // too many connections, shutdown, shard or cluster not available
         1040 | 1203 | 1053 | 1047 | 1158..=1161 | 1180 | 2013 | 12701 => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")

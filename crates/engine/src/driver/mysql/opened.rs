@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use mysql_async::Conn;
@@ -33,6 +33,8 @@ pub struct Driver {
     options: Options,
     version: String,
     control: Mutex<Control>,
+    /// Gone with the driver, so that workers can tell which of their connections are of one that is closed.
+    alive: Arc<()>,
 }
 
 /// The connection that reads the catalog, with a runtime of its own, away from the workers.
@@ -41,9 +43,12 @@ struct Control {
     conn: Option<Conn>,
 }
 
+/// Connections of a driver, and whether it is still there.
+type Known = (Weak<()>, Rc<Pool<Link>>);
+
 thread_local! {
     /// The connections of this thread, by the number of their driver.
-    static POOLS: RefCell<HashMap<u64, Rc<Pool<Link>>>> = RefCell::default();
+    static POOLS: RefCell<HashMap<u64, Known>> = RefCell::default();
 }
 
 impl Driver {
@@ -51,7 +56,7 @@ impl Driver {
     pub fn open(url: &str, password: Option<&str>, options: Options) -> Result<Arc<Driver>, String> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         options.check(PER_WORKER_MIN)?;
-        let target = Target::parse(url, password)?;
+        let target = Target::parse(url, password, options.statement)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -76,6 +81,7 @@ impl Driver {
             options,
             version,
             control: Mutex::new(Control { runtime, conn: Some(conn) }),
+            alive: Arc::default(),
         }))
     }
 
@@ -121,8 +127,15 @@ impl Driver {
 
     /// The connections of this worker.
     fn pool(&self) -> Rc<Pool<Link>> {
-        let make = || Pool::new(self.options.per_worker(), self.target.lifetime());
-        POOLS.with_borrow_mut(|pools| Rc::clone(pools.entry(self.id).or_insert_with(make)))
+        POOLS.with_borrow_mut(|pools| {
+            if let Some((_, known)) = pools.get(&self.id) {
+                return Rc::clone(known);
+            }
+            pools.retain(|_, (alive, _)| alive.strong_count() > 0);
+            let pool = Pool::new(self.options.per_worker(), self.target.lifetime());
+            pools.insert(self.id, (Arc::downgrade(&self.alive), Rc::clone(&pool)));
+            pool
+        })
     }
 
     /// A session for one request.

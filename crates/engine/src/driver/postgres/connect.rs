@@ -29,6 +29,8 @@ pub struct Target {
     tls: Option<MakeRustlsConnect>,
     /// Whether statements may be prepared under a name: not through a pooler that hands connections around.
     pub is_direct: Cell<bool>,
+    /// limit: how long a statement may take. A pooler would hand the setting to others.
+    statement: Option<Duration>,
 }
 
 /// One connection.
@@ -44,14 +46,14 @@ pub struct Link {
 
 impl Target {
     /// Reads a URL. The error is a sentence without the password.
-    pub fn parse(url: &str, password: Option<&str>) -> Result<Target, String> {
+    pub fn parse(url: &str, password: Option<&str>, statement: Option<Duration>) -> Result<Target, String> {
         let (rest, tls) = Tls::split(url)?;
         let hosts = Arc::new(Hosts::parse(&rest, |url| config(url, password, &tls))?);
         let tls = match tls.mode {
             Some(SslMode::Disable) => None,
             _ => Some(MakeRustlsConnect::new(tls.client_config()?)),
         };
-        Ok(Target { hosts, tls, is_direct: Cell::new(true) })
+        Ok(Target { hosts, tls, is_direct: Cell::new(true), statement })
     }
 
     /// How old a connection may become.
@@ -65,12 +67,18 @@ impl Target {
             hosts: Arc::clone(&self.hosts),
             tls: self.tls.clone(),
             is_direct: Cell::new(self.is_direct.get()),
+            statement: self.statement,
         }
     }
 
     /// Opens a connection.
     pub async fn open(&self) -> Result<Link, tokio_postgres::Error> {
-        self.hosts.open(async |config: &Config| self.connect(config).await).await
+        let link = self.hosts.open(async |config: &Config| self.connect(config).await).await?;
+        if let Some(patience) = self.statement.filter(|_| self.is_direct.get()) {
+            let set = format!("SET statement_timeout = {}", patience.as_millis());
+            link.client.batch_execute(&set).await?;
+        }
+        Ok(link)
     }
 
     /// Opens a connection and finds out whether a pooler stands in between: it refuses the probe, or loses it.

@@ -3,6 +3,7 @@
 use tokio_postgres::error::SqlState;
 use treeql::error::{Code, Error};
 
+use crate::driver::options::too_slow;
 use crate::driver::retry::Failure;
 use crate::driver::transaction::conflict;
 
@@ -34,9 +35,7 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
         (_, "22") => Error::new(Code::ValueNotAccepted, "a value does not fit the type of its column"),
         ("42501", _) => Error::new(Code::OperationForbidden, "")
             .detail("database", "the database user of this server may not do that"),
-        ("57014", _) => {
-            Error::new(Code::DatabaseTimeout, "the statement took longer than the database allows")
-        }
+        ("57014", _) => too_slow(),
         (_, "40") => conflict(),
         // postgres_fdw: the storage server of this row does not answer, others do.
         ("08001", _) => Error::new(

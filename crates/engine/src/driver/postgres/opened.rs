@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
@@ -31,6 +31,8 @@ pub struct Driver {
     options: Options,
     version: String,
     control: Mutex<Control>,
+    /// Gone with the driver, so that workers can tell which of their connections are of one that is closed.
+    alive: Arc<()>,
 }
 
 /// The connection that reads the catalog, with a runtime of its own, away from the workers.
@@ -46,9 +48,12 @@ struct Worker {
     pool: Rc<Pool<Link>>,
 }
 
+/// Connections of a driver, and whether it is still there.
+type Known = (Weak<()>, Rc<Worker>);
+
 thread_local! {
     /// The connections of this thread, by the number of their driver.
-    static WORKERS: RefCell<HashMap<u64, Rc<Worker>>> = RefCell::default();
+    static WORKERS: RefCell<HashMap<u64, Known>> = RefCell::default();
 }
 
 impl Driver {
@@ -56,7 +61,7 @@ impl Driver {
     pub fn open(url: &str, password: Option<&str>, options: Options) -> Result<Arc<Driver>, String> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         options.check(PER_WORKER_MIN)?;
-        let target = Target::parse(url, password)?;
+        let target = Target::parse(url, password, options.statement)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -84,6 +89,11 @@ impl Driver {
             })
             .map_err(explain)?;
         if !target.is_direct.get() {
+            if options.statement.is_some() {
+                tracing::warn!(
+                    "limits.statementSeconds does not reach through a pooler; set statement_timeout for the user"
+                );
+            }
             tracing::info!("a pooler stands before PostgreSQL; statements are not prepared under names");
         }
         Ok(Arc::new(Driver {
@@ -92,6 +102,7 @@ impl Driver {
             options,
             version,
             control: Mutex::new(Control { runtime, link: Some(link) }),
+            alive: Arc::default(),
         }))
     }
 
@@ -139,12 +150,15 @@ impl Driver {
     /// The connections of this worker.
     fn worker(&self) -> Rc<Worker> {
         WORKERS.with_borrow_mut(|workers| {
-            let make = || {
-                let target = self.target();
-                let pool = Pool::new(self.options.per_worker() - 1, target.lifetime());
-                Rc::new(Worker { target, shared: tokio::sync::Mutex::default(), pool })
-            };
-            Rc::clone(workers.entry(self.id).or_insert_with(make))
+            if let Some((_, known)) = workers.get(&self.id) {
+                return Rc::clone(known);
+            }
+            workers.retain(|_, (alive, _)| alive.strong_count() > 0);
+            let target = self.target();
+            let pool = Pool::new(self.options.per_worker() - 1, target.lifetime());
+            let worker = Rc::new(Worker { target, shared: tokio::sync::Mutex::default(), pool });
+            workers.insert(self.id, (Arc::downgrade(&self.alive), Rc::clone(&worker)));
+            worker
         })
     }
 

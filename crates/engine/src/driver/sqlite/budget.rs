@@ -1,7 +1,8 @@
 //! Budget: how long a query may run before SQLite's progress handler interrupts it.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -12,7 +13,14 @@ const STEP: i32 = 1000;
 #[derive(Default)]
 pub struct Budget {
     steps: AtomicI64,
-    cancelled: Mutex<Option<Arc<AtomicBool>>>,
+    ends: Mutex<Ends>,
+}
+
+/// What ends a query besides its instructions.
+#[derive(Default)]
+struct Ends {
+    cancelled: Option<Arc<AtomicBool>>,
+    deadline: Option<Instant>,
 }
 
 impl Budget {
@@ -29,19 +37,35 @@ impl Budget {
         self.steps.store(instructions / i64::from(STEP), Ordering::Relaxed);
     }
 
-    /// Gives the next query as many as it takes, until the flag is set.
-    pub fn allow_until(&self, cancelled: Option<Arc<AtomicBool>>) {
+    /// Gives the next queries as many as they take, until the flag is set or the time is over.
+    pub fn allow_until(&self, cancelled: Option<Arc<AtomicBool>>, patience: Option<Duration>) {
         self.steps.store(i64::MAX, Ordering::Relaxed);
-        *self.cancelled.lock().unwrap_or_else(PoisonError::into_inner) = cancelled;
+        let deadline = patience.map(|patience| Instant::now() + patience);
+        *self.ends() = Ends { cancelled, deadline };
+    }
+
+    /// Gives back the time for which a client was waited.
+    pub fn pause(&self, waited: Duration) {
+        if let Some(deadline) = &mut self.ends().deadline {
+            *deadline += waited;
+        }
+    }
+
+    /// Whether the time is over.
+    pub fn is_late(&self) -> bool {
+        self.ends().deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Whether the flag was set, rather than the instructions spent.
     pub fn is_cancelled(&self) -> bool {
-        let cancelled = self.cancelled.lock().unwrap_or_else(PoisonError::into_inner);
-        cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+        self.ends().cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     fn is_spent(&self) -> bool {
-        self.steps.fetch_sub(1, Ordering::Relaxed) <= 0 || self.is_cancelled()
+        self.steps.fetch_sub(1, Ordering::Relaxed) <= 0 || self.is_cancelled() || self.is_late()
+    }
+
+    fn ends(&self) -> MutexGuard<'_, Ends> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

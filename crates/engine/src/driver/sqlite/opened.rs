@@ -11,6 +11,7 @@ use treeql::error::{Code, Error};
 use treeql::schema::{Publication, Schema};
 
 use crate::driver::connection::{Change, Job};
+use crate::driver::options::Options;
 use crate::driver::sqlite::connect::Access;
 use crate::driver::sqlite::error::convert;
 use crate::driver::sqlite::place::Place;
@@ -36,7 +37,7 @@ pub struct Driver {
 
 impl Driver {
     /// Opens a file that exists and is a SQLite database. The error is a sentence that says what to do.
-    pub fn open(path: &Path) -> Result<Arc<Driver>, String> {
+    pub fn open(path: &Path, options: Options) -> Result<Arc<Driver>, String> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         check_file(path)?;
         let shown = path.display();
@@ -47,7 +48,7 @@ impl Driver {
         let is_there = move || watched.check();
         let writer = Writer::start(path, Arc::clone(&commits), is_there).map_err(cannot)?;
         place.remember_companions();
-        let readers = Readers::new(Arc::clone(&place), Arc::clone(&commits));
+        let readers = Readers::new(Arc::clone(&place), Arc::clone(&commits), options.statement);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Arc::new(Driver { id, place, was_gone: AtomicBool::new(false), commits, readers, writer }))
     }

@@ -36,6 +36,8 @@ struct Task {
 pub struct Readers {
     place: Arc<Place>,
     commits: Arc<AtomicU64>,
+    /// limit: how long a job may work.
+    patience: Option<Duration>,
     sender: Sender<Task>,
     receiver: Receiver<Task>,
     threads: Arc<AtomicUsize>,
@@ -44,10 +46,10 @@ pub struct Readers {
 
 impl Readers {
     /// The first threads; more start when there is work.
-    pub fn new(place: Arc<Place>, commits: Arc<AtomicU64>) -> Readers {
+    pub fn new(place: Arc<Place>, commits: Arc<AtomicU64>, patience: Option<Duration>) -> Readers {
         let (sender, receiver) = bounded(QUEUE_MAX);
         let (threads, idle) = Default::default();
-        let readers = Readers { place, commits, sender, receiver, threads, idle };
+        let readers = Readers { place, commits, patience, sender, receiver, threads, idle };
         for _ in 0..READERS_MIN {
             readers.start();
         }
@@ -77,10 +79,11 @@ impl Readers {
         let (place, commits) = (Arc::clone(&self.place), Arc::clone(&self.commits));
         let (receiver, threads, idle) =
             (self.receiver.clone(), Arc::clone(&self.threads), Arc::clone(&self.idle));
+        let patience = self.patience;
         let body = move || {
             // Counted out on every way out, a panic of a job included.
             let guard = Guard(threads);
-            if let Err(error) = work(&place, commits, &receiver, &idle, &guard.0) {
+            if let Err(error) = work(&place, commits, patience, &receiver, &idle, &guard.0) {
                 tracing::error!(%error, "a reader ended early");
             }
         };
@@ -102,6 +105,7 @@ impl Drop for Guard {
 fn work(
     place: &Place,
     commits: Arc<AtomicU64>,
+    patience: Option<Duration>,
     receiver: &Receiver<Task>,
     idle: &AtomicUsize,
     threads: &AtomicUsize,
@@ -132,9 +136,9 @@ fn work(
         };
         // One transaction, so that rows, joins and count are of one moment.
         session.control("BEGIN")?;
-        session.allow_until(Some(task.cancelled));
+        session.allow_until(Some(task.cancelled), patience);
         runtime.block_on((task.job)(Rc::clone(&session)));
-        session.allow_until(None);
+        session.allow_until(None, None);
         session.control("COMMIT")?;
     }
 }

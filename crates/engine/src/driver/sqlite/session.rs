@@ -3,12 +3,14 @@
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection as Native;
 use treeql::error::{Code, Error};
 use treeql::sql::{Args, Rows, Statement};
 
 use crate::driver::connection::{Connection, loaded};
+use crate::driver::options::too_slow;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
 use crate::driver::sqlite::budget::Budget;
 use crate::driver::sqlite::error::{convert, convert_run, is_interrupted};
@@ -35,7 +37,7 @@ impl Session {
     /// A session over a connection of its own.
     pub fn new(mut connection: Native, commits: Arc<AtomicU64>) -> rusqlite::Result<Session> {
         let budget = Budget::watch(&mut connection)?;
-        budget.allow_until(None);
+        budget.allow_until(None, None);
         // The schema is parsed now and not by the first request.
         connection.prepare("SELECT 1 FROM sqlite_schema")?;
         Ok(Session {
@@ -79,9 +81,9 @@ impl Session {
         }
     }
 
-    /// Lets queries run until the flag is set, or as long as they take.
-    pub fn allow_until(&self, cancelled: Option<Arc<AtomicBool>>) {
-        self.budget.allow_until(cancelled);
+    /// Lets queries run until the flag is set or the time is over, or as long as they take.
+    pub fn allow_until(&self, cancelled: Option<Arc<AtomicBool>>, patience: Option<Duration>) {
+        self.budget.allow_until(cancelled, patience);
     }
 
     /// Runs a statement that controls transactions.
@@ -134,7 +136,10 @@ impl Session {
         if !is_interrupted(error) {
             return Stopped::Failed(convert(error));
         }
-        if self.budget.is_cancelled() { Stopped::Abandoned } else { Stopped::TooLong }
+        if self.budget.is_cancelled() {
+            return Stopped::Abandoned;
+        }
+        if self.budget.is_late() { Stopped::Failed(too_slow()) } else { Stopped::TooLong }
     }
 }
 
@@ -159,7 +164,9 @@ impl Connection for Session {
         let mut rows = prepared.raw_query();
         while let Some(row) = rows.next().map_err(|error| self.stopped(&error))? {
             if sink.row(&SqliteRow(row))? == Flow::Flush {
+                let waiting = Instant::now();
                 sink.flush().await?;
+                self.budget.pause(waiting.elapsed());
             }
         }
         Ok(())

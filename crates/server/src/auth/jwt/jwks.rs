@@ -11,7 +11,7 @@ use crate::auth::jwt::algorithm::Algorithm;
 use crate::auth::jwt::key::Key;
 
 /// limit: bytes of a set; a key has about 400.
-const BYTES_MAX: u64 = 256 * 1024;
+pub const BYTES_MAX: u64 = 256 * 1024;
 
 /// A key of a set, with what the set says about it.
 pub struct Published {

@@ -7,6 +7,7 @@ use crate::auth::jwt::options::Options;
 use crate::http::list;
 
 /// Keys by their ids.
+#[derive(Default)]
 pub struct Keyring {
     entries: Vec<Entry>,
 }
@@ -45,19 +46,37 @@ impl Keyring {
                 keyring.add("jwtAuth.jwksFile", id.unwrap_or_else(&mut next), algorithm, Ok(key))?;
             }
         }
-        if keyring.entries.is_empty() {
-            return Err("jwtAuth has no key; set jwtAuth.secrets or jwtAuth.jwksFile".to_owned());
+        if keyring.entries.is_empty() && options.jwks_url.is_empty() {
+            return Err(
+                "jwtAuth has no key; set jwtAuth.secrets, jwtAuth.jwksFile or jwtAuth.jwksUrl".to_owned()
+            );
         }
         Ok(keyring)
     }
 
-    /// Whether a key called `id` made `signature` of `message`. A token without an id means key 0, or the only one.
-    pub fn verify(&self, id: Option<&str>, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
+    /// The keys of a set. The error is a sentence.
+    pub fn published(keys: Vec<Published>) -> Result<Keyring, String> {
+        let mut keyring = Keyring::default();
+        for (number, Published { id, algorithm, key }) in keys.into_iter().enumerate() {
+            keyring.add("jwtAuth.jwksUrl", id.unwrap_or_else(|| number.to_string()), algorithm, Ok(key))?;
+        }
+        Ok(keyring)
+    }
+
+    /// Whether the key called `id` made `signature` of `message`; `None` if there is no such key. A token without an id
+    /// means key 0, or the only one.
+    pub fn verify(
+        &self,
+        id: Option<&str>,
+        algorithm: Algorithm,
+        message: &[u8],
+        signature: &[u8],
+    ) -> Option<bool> {
         let entry = match id {
             None if self.entries.len() == 1 => self.entries.first(),
             _ => self.entries.iter().find(|entry| entry.id == id.unwrap_or("0")),
         };
-        entry.is_some_and(|entry| {
+        entry.map(|entry| {
             entry.algorithm.is_none_or(|only| only == algorithm)
                 && entry.key.verify(algorithm, message, signature)
         })

@@ -8,6 +8,7 @@ mod jwks;
 mod key;
 mod keyring;
 mod options;
+mod remote;
 mod verifier;
 
 pub use options::Options;

@@ -22,6 +22,10 @@ pub struct Options {
     pub secret: String,
     /// A file with public keys in the JSON format of RFC 7517 (JWKS).
     pub jwks_file: String,
+    /// Where an issuer publishes its keys in that format, beginning with `https://`; on this machine `http://` will do, too.
+    pub jwks_url: String,
+    /// The least seconds between two fetches of `jwksUrl`: a token with a key that is not known has it fetched again.
+    pub jwks_pause: u64,
     /// The algorithms that are accepted, separated by commas; empty means all that the keys allow.
     pub algorithms: String,
     /// The audiences that are accepted (`aud`), separated by commas; empty means all.
@@ -42,6 +46,8 @@ impl Default for Options {
             secrets: String::new(),
             secret: String::new(),
             jwks_file: String::new(),
+            jwks_url: String::new(),
+            jwks_pause: 30,
             algorithms: String::new(),
             audiences: String::new(),
             issuers: String::new(),

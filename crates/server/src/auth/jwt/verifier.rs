@@ -1,6 +1,7 @@
 //! Verifier: from a token to its claims, or nothing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,6 +16,7 @@ use crate::auth::jwt::algorithm::Algorithm;
 use crate::auth::jwt::claims::{Rules, Window};
 use crate::auth::jwt::keyring::Keyring;
 use crate::auth::jwt::options::Options;
+use crate::auth::jwt::remote::Remote;
 use crate::auth::mode::Mode;
 use crate::http::{header_name, list};
 
@@ -28,6 +30,7 @@ pub struct Verifier {
     mode: Mode,
     header: HeaderName,
     keyring: Keyring,
+    remote: Option<Remote>,
     /// Empty means all that the keys allow.
     algorithms: Vec<Algorithm>,
     rules: Rules,
@@ -42,6 +45,17 @@ pub struct Verifier {
 struct Verified {
     claims: Arc<Map<String, Json>>,
     window: Window,
+    /// Of the keys that were fetched: one that was withdrawn verifies nothing any more.
+    version: u64,
+}
+
+/// Why a token is worth nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is bad.
+    Bad,
+    /// Its key is not known, here or yet.
+    UnknownKey,
 }
 
 /// The first part of a token.
@@ -60,12 +74,17 @@ impl Verifier {
     /// Checks the settings and reads the keys. The error is a sentence.
     pub fn compile(options: &Options) -> Result<Verifier, String> {
         let keyring = Keyring::compile(options)?;
+        let remote = match options.jwks_url.as_str() {
+            "" => None,
+            url => Some(Remote::start(url, Duration::from_secs(options.jwks_pause.max(1)))?),
+        };
         let texts = |text: &str| list(text).map(str::to_owned).collect();
         Ok(Verifier {
             mode: Mode::parse("jwtAuth.mode", &options.mode)?,
             header: header_name("jwtAuth.header", &options.header)?,
-            algorithms: algorithms(&options.algorithms, &keyring)?,
+            algorithms: algorithms(&options.algorithms, &keyring, remote.is_some())?,
             keyring,
+            remote,
             rules: Rules {
                 leeway: options.leeway as f64,
                 ttl: options.ttl as f64,
@@ -88,42 +107,68 @@ impl Verifier {
     }
 
     /// The claims of a request, if it has a token. A bad token is 1012.
-    pub fn check(&self, headers: &HeaderMap, now: u64) -> Result<Option<Arc<Map<String, Json>>>, Error> {
+    pub async fn check(
+        &self,
+        headers: &HeaderMap,
+        now: u64,
+    ) -> Result<Option<Arc<Map<String, Json>>>, Error> {
         let value = headers.get(&self.header).and_then(|value| value.to_str().ok());
         let Some(token) = value.and_then(|value| value.strip_prefix("Bearer ")) else { return Ok(None) };
-        let claims = self.verify(token.trim(), now);
-        claims.map(Some).ok_or_else(|| Error::new(Code::AuthenticationFailed, "JWT"))
+        let mut claims = self.verify(token.trim(), now);
+        if let (Err(Refusal::UnknownKey), Some(remote)) = (&claims, &self.remote)
+            && remote.refresh().await
+        {
+            claims = self.verify(token.trim(), now);
+        }
+        claims.map(Some).map_err(|_refusal| Error::new(Code::AuthenticationFailed, "JWT"))
     }
 
     /// The claims of a token that is good at `now`, in seconds since 1970.
-    pub fn verify(&self, token: &str, now: u64) -> Option<Arc<Map<String, Json>>> {
+    pub fn verify(&self, token: &str, now: u64) -> Result<Arc<Map<String, Json>>, Refusal> {
         if token.len() > TOKEN_BYTES_MAX {
-            return None;
+            return Err(Refusal::Bad);
         }
         let hash = digest(&SHA256, token.as_bytes());
         let hash: [u8; 32] = hash.as_ref().try_into().expect("SHA-256 has 32 bytes");
         let now = self.time(now);
-        if let Some(known) = self.verified.get(&hash) {
+        let version = self.remote.as_ref().map_or(0, Remote::version);
+        if let Some(known) = self.verified.get(&hash).filter(|known| known.version == version) {
             let holds = known.window.contains(now);
             if !holds {
                 self.verified.remove(&hash);
             }
-            return holds.then(|| known.claims.clone());
+            return if holds { Ok(known.claims.clone()) } else { Err(Refusal::Bad) };
         }
         let claims = self.signed(token)?;
-        let window = self.rules.window(&claims)?;
+        let window = self.rules.window(&claims).ok_or(Refusal::Bad)?;
         if !window.contains(now) {
-            return None;
+            return Err(Refusal::Bad);
         }
         let claims = Arc::new(claims);
-        self.verified.insert(hash, Arc::new(Verified { claims: claims.clone(), window }));
-        Some(claims)
+        self.verified.insert(hash, Arc::new(Verified { claims: claims.clone(), window, version }));
+        Ok(claims)
     }
 
     /// The claims of a token whose signature is good, whatever they say.
-    fn signed(&self, token: &str) -> Option<Map<String, Json>> {
-        let (message, signature) = token.rsplit_once('.')?;
-        let (head, claims) = message.split_once('.')?;
+    fn signed(&self, token: &str) -> Result<Map<String, Json>, Refusal> {
+        let (message, signature) = token.rsplit_once('.').ok_or(Refusal::Bad)?;
+        let (head, claims) = message.split_once('.').ok_or(Refusal::Bad)?;
+        let (id, algorithm) = self.header(head).ok_or(Refusal::Bad)?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_invalid| Refusal::Bad)?;
+        let verify = |keys: &Keyring| keys.verify(id.as_deref(), algorithm, message.as_bytes(), &signature);
+        let fetched = || self.remote.as_ref().and_then(|remote| verify(&remote.current()));
+        match verify(&self.keyring).or_else(fetched) {
+            Some(true) => {}
+            Some(false) => return Err(Refusal::Bad),
+            None => return Err(Refusal::UnknownKey),
+        }
+        // Nothing that is not signed gets this far; a fourth part would leave a dot here, which is no base64.
+        let claims = URL_SAFE_NO_PAD.decode(claims).map_err(|_invalid| Refusal::Bad)?;
+        serde_json::from_slice(&claims).map_err(|_invalid| Refusal::Bad)
+    }
+
+    /// The id of the key and the algorithm that the first part of a token names.
+    fn header(&self, head: &str) -> Option<(Option<String>, Algorithm)> {
         let head = URL_SAFE_NO_PAD.decode(head).ok().filter(|head| head.starts_with(b"{"))?;
         let header: Header = serde_json::from_slice(&head).ok()?;
         if header.typ != "JWT" || header.crit.is_some() {
@@ -139,16 +184,11 @@ impl Verifier {
             Some(Json::Number(number)) => Some(number.to_string()),
             Some(_) => return None,
         };
-        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        if !self.keyring.verify(id.as_deref(), algorithm, message.as_bytes(), &signature) {
-            return None;
-        }
-        // Nothing that is not signed gets this far; a fourth part would leave a dot here, which is no base64.
-        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
+        Some((id, algorithm))
     }
 }
 
-fn algorithms(text: &str, keyring: &Keyring) -> Result<Vec<Algorithm>, String> {
+fn algorithms(text: &str, keyring: &Keyring, has_remote: bool) -> Result<Vec<Algorithm>, String> {
     let found: Vec<Algorithm> = list(text)
         .map(|name| {
             Algorithm::parse(name).ok_or_else(|| {
@@ -157,7 +197,7 @@ fn algorithms(text: &str, keyring: &Keyring) -> Result<Vec<Algorithm>, String> {
             })
         })
         .collect::<Result<_, _>>()?;
-    if !found.is_empty() && !found.iter().any(|algorithm| keyring.fits(*algorithm)) {
+    if !found.is_empty() && !has_remote && !found.iter().any(|algorithm| keyring.fits(*algorithm)) {
         return Err(format!("jwtAuth.algorithms is '{text}', but no key can verify any of them"));
     }
     Ok(found)
