@@ -9,10 +9,10 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # In CI what is committed must be complete.
 LOCKED := $(if $(CI),--locked)
 
-.PHONY: help demo test quick bless survey lint docs bench lab build clean
+.PHONY: help demo test quick bless survey lint docs fuzz-api bench lab build clean
 
 help: ## List the chores
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Build, serve the sample blog on embedded SQLite, print URLs to try
 	cargo run --release $(LOCKED) -- demo
@@ -39,6 +39,11 @@ lint: ## Formatting and warnings; the order of the house is a test, crates/serve
 docs: ## Write docs/configuration.md from the program; `make quick` says what else is missing
 	cargo run --quiet $(LOCKED) -- docs configuration > docs/configuration.md.new
 	mv docs/configuration.md.new docs/configuration.md
+
+fuzz-api: ## Ask the sample blog for everything that /openapi describes; EXAMPLES=N for each operation
+	tests/install build
+	cargo build $(LOCKED)
+	tests/fuzz-api $(TARGET)/debug/rowcast --max-examples $(or $(EXAMPLES),40)
 
 bench: ## Measure: SCENARIOS="by-id list" selects, BASE=rev compares with another commit
 	tests/install bench

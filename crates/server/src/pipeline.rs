@@ -12,7 +12,9 @@ use treeql::error::{Code, Error};
 use treeql::mode::Mode;
 use treeql::policy::{Principal, Rules};
 
-use crate::api::{Account, Context, Controller, Health, Limits, RecordRules, answer_account, route};
+use crate::api::{
+    Account, Context, Controller, Documents, Explorer, Health, Limits, RecordRules, answer_account, route,
+};
 use crate::auth::{Auth, Identity};
 use crate::http::{Answer, Head, Incoming, Response, compress};
 use crate::log;
@@ -43,6 +45,10 @@ pub struct Pipeline {
     pub record_rules: Arc<RecordRules>,
     /// Who may do what.
     pub rules: Arc<Rules>,
+    /// Descriptions of the API.
+    pub documents: Arc<Documents>,
+    /// The page for people at `/`, if there is one.
+    pub explorer: Option<Explorer>,
     /// What balancers ask for.
     pub health: Arc<Health>,
     /// What counts requests, if metrics are switched on.
@@ -136,6 +142,11 @@ impl Pipeline {
         }
         if let Some(limit) = &on.rate_limit {
             limit.before(client, Instant::now(), standing)?;
+        }
+        if let Some(explorer) = &self.explorer
+            && let Some(page) = explorer.answer(head, self.path(head.path()))
+        {
+            return Ok(page);
         }
         let snapshot = self.database.snapshot();
         match &self.auth {
@@ -246,6 +257,7 @@ impl Pipeline {
             record_rules,
             json: self.stations.json.as_ref(),
             is_xml: self.stations.xml.is_some() && Xml::is_asked(head),
+            documents: &self.documents,
             base_path,
             limits: &self.limits,
         }

@@ -141,6 +141,8 @@ fn start_worker(
             controllers: config.controllers.clone(),
             limits: config.limits,
             rules: Arc::clone(&config.rules),
+            documents: Arc::clone(&config.documents),
+            explorer: config.explorer.clone(),
             stations: Arc::clone(&config.stations),
             auth: config.auth.clone(),
             record_rules: Arc::clone(&config.record_rules),

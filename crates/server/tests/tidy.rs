@@ -23,7 +23,7 @@ const HOUSES: &[House] = &[
             &["schema/"],
             &["request/", "sql/", "row/"],
             &["policy/", "encode/"],
-            &["plan/", "record/", "document/", "remodel/"],
+            &["plan/", "record/", "remodel/", "openapi/"],
             &["lib.rs"],
         ],
         beside: &[("sql/", "request/"), ("row/", "sql/")],

@@ -8,6 +8,7 @@ pub mod encode;
 pub mod error;
 pub mod mode;
 pub mod nearest;
+pub mod openapi;
 pub mod plan;
 pub mod policy;
 pub mod record;

@@ -12,6 +12,7 @@ use treeql::record::{Sanitation, Validation};
 use treeql::request::{BodyKind, Values};
 
 use crate::api::controller::Controller;
+use crate::api::documents::Documents;
 use crate::http::{Head, Response};
 use crate::middleware::json::JsonMembers;
 
@@ -55,6 +56,8 @@ pub struct Context<'a> {
     pub address: &'a str,
     /// What is done to records before they are written.
     pub record_rules: &'a Arc<RecordRules>,
+    /// Descriptions of the API.
+    pub documents: &'a Arc<Documents>,
     /// Which text columns hold JSON.
     pub json: Option<&'a JsonMembers>,
     /// Whether the body of the request is XML.

@@ -13,13 +13,16 @@ pub enum Controller {
     Status,
     /// `/health`.
     Health,
+    /// `/openapi`.
+    OpenApi,
     /// `/columns`.
     Columns,
 }
 
-const ALL: [(&str, Controller); 6] = [
+const ALL: [(&str, Controller); 7] = [
     ("records", Controller::Records),
     ("geojson", Controller::GeoJson),
+    ("openapi", Controller::OpenApi),
     ("cache", Controller::Cache),
     ("status", Controller::Status),
     ("health", Controller::Health),

@@ -50,10 +50,16 @@ impl<'a> Ids<'a> {
     fn addresses(self, context: &Context<'_>, table: &str) -> Option<(usize, Vec<Cow<'a, str>>)> {
         let schema = &context.snapshot.schema;
         let table = schema.table(schema.find(table)?);
-        if table.key_columns.len() < 2 || !self.raw.contains('=') {
+        if table.key_columns.len() < 2 {
+            return None;
+        }
+        // A client that was made from a description escapes the address as a whole, as it does with any value.
+        let is_escaped = !self.raw.contains('=') && context.mode().is_strict();
+        let segment = if is_escaped { self.text } else { self.raw };
+        if !segment.contains('=') {
             return None;
         }
         let key: Vec<&str> = table.key_columns.iter().map(|index| &*table.columns[*index].alias).collect();
-        composite_ids(self.raw, &key).map(|parts| (key.len(), parts))
+        composite_ids(segment, &key).map(|parts| (key.len(), parts))
     }
 }

@@ -8,6 +8,7 @@ use treeql::schema::TableKind;
 
 use crate::api::context::Context;
 use crate::api::controller::Controller;
+use crate::api::explorer::vary_by_accept;
 use crate::http::Response;
 
 /// What is escaped in a segment of a path.
@@ -32,9 +33,12 @@ pub fn overview(context: &Context<'_>, controllers: &[Controller]) -> Result<Res
     let document = json!({
         "name": "Rowcast",
         "version": env!("CARGO_PKG_VERSION"),
+        "database": context.snapshot.setting.dialect.name(),
         "protocol": "TreeQL (php-crud-api)",
         "tables": tables,
         "try": "GET /records/{table}?filter={column},eq,{value}&order={column},desc&size=10",
     });
-    Ok(Response::json(document.to_string()))
+    let mut response = Response::json(document.to_string());
+    vary_by_accept(&mut response.headers);
+    Ok(response)
 }

@@ -9,7 +9,7 @@ use treeql::request::{Operation, decode_path};
 use crate::api::context::Context;
 use crate::api::controller::Controller;
 use crate::api::ids::Ids;
-use crate::api::{cache, columns, geojson, records, root, status};
+use crate::api::{cache, columns, geojson, openapi, records, root, status};
 use crate::http::{Incoming, Response};
 
 /// Answers a request, or says that there is no such route: 1000, as there is no 405 in the protocol (SPEC 2.3).
@@ -61,6 +61,9 @@ pub async fn route(
         }
         (&Method::GET, ["geojson", table, text]) if has(Controller::GeoJson) => {
             Box::pin(geojson::read(context, table, ids(text))).await
+        }
+        (&Method::GET, ["openapi" | "openapi.json"]) if has(Controller::OpenApi) => {
+            Box::pin(openapi::document(context)).await
         }
         (&Method::GET, ["status", "ping"]) if has(Controller::Status) => {
             Box::pin(status::ping(context)).await

@@ -12,7 +12,7 @@ use treeql::nearest::nearest;
 use treeql::policy::Rules;
 use treeql::schema::{Declared, Mapping, Publication, Schema};
 
-use crate::api::{Controller, Limits, RecordRules};
+use crate::api::{Controller, Documents, Explorer, Limits, RecordRules};
 use crate::auth::Auth;
 use crate::config::dangers::Dangers;
 use crate::config::existing;
@@ -22,6 +22,7 @@ use crate::config::place::address;
 use crate::config::rules::{record_rules, rules};
 use crate::config::sources::Sources;
 use crate::config::stations::{auth, stations};
+use crate::config::surface::surface;
 use crate::http::Tls;
 use crate::log;
 use crate::middleware::Stations;
@@ -47,6 +48,10 @@ pub struct Config {
     pub limits: Limits,
     /// Who may do what.
     pub rules: Arc<Rules>,
+    /// Descriptions of the API.
+    pub documents: Arc<Documents>,
+    /// The page for people at `/`, if there is one.
+    pub explorer: Option<Explorer>,
     /// The middlewares that look at the head of a message.
     pub stations: Arc<Stations>,
     /// How people say who they are.
@@ -74,17 +79,23 @@ impl Config {
         let on = Middlewares::parse(&options.middlewares.0).map_err(anyhow::Error::msg)?;
         let default_workers = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let workers = if options.workers == 0 { default_workers() } else { usize::from(options.workers) };
+        let controllers = controllers(&options.controllers.0)?;
+        let surface = surface(&options, &on, &controllers).map_err(anyhow::Error::msg)?;
+        let base_path = base_path(&options.base_path)?;
+        let has_page = options.explorer.0 && controllers.contains(&Controller::OpenApi);
         let listen = listen(&options.listen.0)?;
         let database = database_options(&options, workers)?;
         let tenants = on.when("reconnect", || Reconnect::compile(&options.reconnect, database.clone()));
         Ok(Config {
+            documents: Arc::new(Documents::new(surface)),
+            explorer: has_page.then(|| Explorer::new(&base_path)),
             listen,
             tls: Tls::compile(&options.tls, listen.ip()).map_err(anyhow::Error::msg)?.map(Arc::new),
             workers,
             database,
             tenants: tenants.map_err(anyhow::Error::msg)?.map(Arc::new),
-            base_path: base_path(&options.base_path)?,
-            controllers: controllers(&options.controllers.0)?,
+            base_path,
+            controllers,
             limits: Limits {
                 body_bytes: options.limits.body_bytes,
                 batch_rows: options.limits.batch_rows,

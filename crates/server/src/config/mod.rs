@@ -14,6 +14,7 @@ mod reference;
 mod rules;
 mod sources;
 mod stations;
+mod surface;
 
 pub use checked::Config;
 pub use page::page;

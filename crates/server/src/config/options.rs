@@ -69,9 +69,15 @@ pub struct Options {
     pub big_integers_as_strings: bool,
     /// Path prefix under which the API lives, for example `/api`.
     pub base_path: String,
-    /// Groups of paths that exist, separated by commas: `records`, `geojson`, `status`, `health`, and those that are off
-    /// unless they are named: `cache`, and `columns`, with which callers change tables.
+    /// Groups of paths that exist, separated by commas: `records`, `geojson`, `openapi`, `status`, `health`, and those that
+    /// are off unless they are named: `cache`, and `columns`, with which callers change tables.
     pub controllers: Controllers,
+    /// Members of the description at `/openapi` that are not made from the schema, as a JSON object: `info` with `title`
+    /// and `version`, and perhaps `servers`.
+    pub open_api_base: OpenApiBase,
+    /// Whether a browser that asks for `/` gets a page with the tables, requests to try and the description of the API,
+    /// instead of JSON. The page shows what `/openapi` says, so that has to be among `controllers`.
+    pub explorer: Explorer,
     /// Reference system of shapes in requests, as an EPSG number.
     pub geometry_srid: Srid,
     /// Middlewares that are switched on, separated by commas: `sslRedirect`, `firewall`, `cors`, `ajaxOnly`, `xsrf`,
@@ -220,7 +226,9 @@ macro_rules! setting {
 setting!(Listen, String, "127.0.0.1:8080".to_owned());
 setting!(Strict, bool, true);
 setting!(Tables, String, "all".to_owned());
-setting!(Controllers, String, "records,geojson,status,health".to_owned());
+setting!(Controllers, String, "records,geojson,openapi,status,health".to_owned());
+setting!(OpenApiBase, String, r#"{"info":{"title":"Rowcast","version":"1.0.0"}}"#.to_owned());
+setting!(Explorer, bool, true);
 setting!(Srid, u32, 4326);
 setting!(Middlewares, String, "cors".to_owned());
 setting!(PoolSize, u32, 0);

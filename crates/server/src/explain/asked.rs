@@ -69,6 +69,7 @@ pub fn explain(config: &Config, asked: &Asked) -> anyhow::Result<Explanation> {
         record_rules: &config.record_rules,
         json: config.stations.json.as_ref(),
         is_xml: false,
+        documents: &config.documents,
         base_path: &config.base_path,
         limits: &config.limits,
     };

@@ -280,4 +280,28 @@ impl Dialect {
             Dialect::MySql | Dialect::Postgres => None,
         }
     }
+
+    /// Whether a value that does not fit the type or the length of its column is refused.
+    pub fn checks_types(self) -> bool {
+        match self {
+            Dialect::Sqlite => false,
+            Dialect::MySql | Dialect::Postgres => true,
+        }
+    }
+
+    /// Whether a column that is called an integer may hold more than 32 bits with a sign.
+    pub fn has_wide_integers(self) -> bool {
+        match self {
+            Dialect::Sqlite | Dialect::MySql => true, // Any integer has 64 bits; `int unsigned` has 32 and no sign.
+            Dialect::Postgres => false,
+        }
+    }
+
+    /// Whether bit strings are numbers.
+    pub fn has_numeric_bits(self) -> bool {
+        match self {
+            Dialect::MySql => true,
+            Dialect::Sqlite | Dialect::Postgres => false,
+        }
+    }
 }
