@@ -9,7 +9,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # In CI what is committed must be complete.
 LOCKED := $(if $(CI),--locked)
 
-.PHONY: help demo test quick bless survey lint docs fuzz-api bench build clean
+.PHONY: help demo test quick bless survey lint docs fuzz-api bench lab build clean
 
 help: ## List the chores
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,11 @@ bench: ## Measure: SCENARIOS="by-id list" selects, BASE=rev compares with anothe
 
 build: ## The program, in target/release/rowcast
 	cargo build --release $(LOCKED)
+
+lab: ## Race the contestants and write a report; RACE="core --services rowcast,go" races less, see docs/lab.md
+	lab/install
+	$(MAKE) --no-print-directory build
+	cargo run --profile lean --quiet $(LOCKED) -p lab -- race $(RACE)
 
 clean: ## Delete what was built, and the data of the tests' servers
 	cargo clean

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::checks::{Exception, House, Owner};
-use crate::source::{Source, read_sources};
+use crate::source::{Source, read_package, read_sources};
 
 // In a folder of their own, because every file beside this one is a test program.
 #[path = "tidy/checks.rs"]
@@ -144,6 +144,25 @@ fn a_file_is_read_in_one_sitting() {
 #[test]
 fn a_function_fits_a_screen() {
     check(|sources| checks::long_functions(sources, FUNCTION_LINES_MAX, LONG_FUNCTIONS));
+}
+
+/// The lab has no floors and libraries of its own choice, but is read by the same people.
+#[test]
+fn the_lab_is_as_tidy_as_the_house() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/src");
+    let sources = read_package(&root, "../lab").expect("the lab can be read");
+    assert!(sources.len() > 10, "no sources below {}", root.display());
+    let wrong = [
+        checks::circles(&sources, "../lab"),
+        checks::parents(&sources, "../lab"),
+        checks::relative_paths_and_globs(&sources),
+        checks::banned(&sources, BANNED),
+        checks::first_sentences(&sources),
+        checks::long_files(&sources, FILE_LINES_MAX, &[]),
+        checks::long_functions(&sources, FUNCTION_LINES_MAX, &[]),
+    ]
+    .concat();
+    assert!(wrong.is_empty(), "{} to put right:\n\n{}\n", wrong.len(), wrong.join("\n"));
 }
 
 fn check(rule: impl Fn(&[Source]) -> Vec<String>) {

@@ -42,6 +42,13 @@ pub fn read_sources(crates: &Path) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
+/// Every `.rs` file of one folder of sources, in order.
+pub fn read_package(root: &Path, package: &str) -> Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    read_folder(root, package, "", &mut sources)?;
+    Ok(sources)
+}
+
 fn read_folder(root: &Path, package: &str, inner: &str, sources: &mut Vec<Source>) -> Result<()> {
     for name in names_in(&root.join(inner))? {
         let path = if inner.is_empty() { name } else { format!("{inner}/{name}") };

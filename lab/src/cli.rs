@@ -1,0 +1,255 @@
+//! The command line of the lab.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Parser, Subcommand};
+
+use crate::contestant::all;
+use crate::field::enter;
+use crate::lab::{Lab, Options, say};
+use crate::machine::{look, now};
+use crate::report::{compare, html, markdown};
+use crate::run::{FORMAT, Run};
+use crate::scenario::{ALL, Experiment};
+use crate::servers::{self, Servers};
+
+/// Races services that put a database on the web, and writes down what was measured.
+#[derive(Debug, Parser)]
+#[command(name = "rowcast-lab", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Race one scenario, or all, and write run.json, report.html and report.md
+    Race {
+        /// hello, core, file, https, storage, transport, ids; none is all of them
+        scenarios: Vec<String>,
+        #[command(flatten)]
+        settings: Settings,
+        /// Where the report goes; target/lab/runs/TIME if not given
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
+    /// Build and start contestants and play the contract, without timing anything
+    Check {
+        /// Names of contestants, with commas between; none is all of them
+        #[arg(long, value_delimiter = ',')]
+        services: Vec<String>,
+        /// Fail if one of them cannot take part, too
+        #[arg(long)]
+        all: bool,
+    },
+    /// Write the report of a run again, into its folder or into another
+    Report {
+        run: PathBuf,
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
+    /// Put two runs side by side: compare.html and compare.md
+    Compare {
+        before: PathBuf,
+        after: PathBuf,
+        #[arg(long, default_value = ".")]
+        out: PathBuf,
+    },
+    /// List the scenarios and the contestants
+    List,
+    /// Print the JSON schema of run.json
+    Schema,
+}
+
+#[derive(Debug, Default, Args)]
+struct Settings {
+    /// Names of contestants, with commas between; none is all of them
+    #[arg(long, value_delimiter = ',')]
+    services: Vec<String>,
+    /// Only measures whose name has this text in it
+    #[arg(long)]
+    measure: Option<String>,
+    /// Rounds of every measure; HTTPS clients have five at least [default: 3, or 2 with --quick]
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Length of one figure that time limits [default: 0.8, or 0.3 with --quick]
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// Tiny counts, to see that everything works; the figures mean nothing
+    #[arg(long)]
+    quick: bool,
+    /// All 100,000 requests of ab, however long they take
+    #[arg(long)]
+    published: bool,
+    /// Rows of the storage scenario, and random ids [default: 6000000, or 60000 with --quick]
+    #[arg(long)]
+    rows: Option<u64>,
+    /// What the order and the random data grow from; drawn if not given
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+impl Settings {
+    fn options(&self) -> Result<Options> {
+        let pick = |quick: u64, whole: u64| if self.quick { quick } else { whole };
+        let options = Options {
+            rounds: self.rounds.unwrap_or(if self.quick { 2 } else { 3 }),
+            seconds: self.seconds.unwrap_or(if self.quick { 0.3 } else { 0.8 }),
+            warm_up: if self.quick { 0.1 } else { 0.2 },
+            seed: self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)),
+            services: self.services.clone(),
+            measure: self.measure.clone(),
+            rows: self.rows.unwrap_or(pick(60_000, 6_000_000)),
+            requests: pick(1_000, 100_000),
+            published: self.published,
+            is_quick: self.quick,
+            files: pick(100, 2_000),
+            pages: if self.quick { vec![1, 10] } else { vec![10, 50, 100, 1000] },
+            calls: pick(50, 1_000),
+            rates: if self.quick { vec![200] } else { vec![1_000] },
+        };
+        // limit: a round is a second at least, and there is an end.
+        if !(1..=1000).contains(&options.rounds) || !(0.05..=600.0).contains(&options.seconds) {
+            bail!("--rounds is 1 to 1000, --seconds is 0.05 to 600");
+        }
+        Ok(options)
+    }
+}
+
+/// Does what the arguments say.
+///
+/// # Errors
+///
+/// What stopped it.
+pub fn run() -> Result<ExitCode> {
+    match Cli::parse().command {
+        Command::Race { scenarios, settings, out } => race(&scenarios, &settings, out),
+        Command::Check { services, all } => check(services, all),
+        Command::Report { run, out } => {
+            let beside = if run.is_dir() { run.clone() } else { parent(&run) };
+            write(&Run::read(&run)?, &out.unwrap_or(beside))
+        }
+        Command::Compare { before, after, out } => {
+            let (before, after) = (Run::read(&before)?, Run::read(&after)?);
+            fs::create_dir_all(&out)?;
+            fs::write(out.join("compare.md"), compare::markdown(&before, &after))?;
+            fs::write(out.join("compare.html"), compare::html(&before, &after))?;
+            say(&format!("written: {0}/compare.html, {0}/compare.md", out.display()));
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::List => list(),
+        Command::Schema => {
+            let schema = serde_json::to_string_pretty(&schemars::schema_for!(Run))?;
+            print(&format!("{schema}\n"))
+        }
+    }
+}
+
+/// Tells the user why nothing came of it.
+pub fn explain(error: &anyhow::Error) -> ExitCode {
+    say(&format!("{error:#}"));
+    ExitCode::FAILURE
+}
+
+fn race(names: &[String], settings: &Settings, out: Option<PathBuf>) -> Result<ExitCode> {
+    let lab = Lab::open(settings.options()?)?;
+    let experiments = chosen(names)?;
+    known(&lab)?;
+    let began = Instant::now();
+    let mut run = Run {
+        format: FORMAT,
+        started: now(),
+        seconds: 0.0,
+        command: env::args().skip(1).collect(),
+        seed: lab.options.seed,
+        machine: look(&lab),
+        settings: servers::settings(),
+        scenarios: Vec::new(),
+    };
+    run.settings.insert("lab".to_owned(), format!("{:?}", lab.options));
+    let folder = out.unwrap_or_else(|| lab.build.join("runs").join(run.started.replace(':', "")));
+    for experiment in experiments {
+        say(&format!("{}: begins after {:.0} s", experiment.name, began.elapsed().as_secs_f64()));
+        run.scenarios.push((experiment.run)(&lab).with_context(|| experiment.name)?);
+        run.seconds = began.elapsed().as_secs_f64();
+        // What is measured is kept, should a later experiment fail.
+        write(&run, &folder)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>> {
+    if names.is_empty() || names == ["all"] {
+        return Ok(ALL.iter().collect());
+    }
+    let find = |name: &String| {
+        let known: Vec<&str> = ALL.iter().map(|experiment| experiment.name).collect();
+        let found = ALL.iter().find(|experiment| experiment.name == name);
+        found.with_context(|| format!("no scenario '{name}'; there are {}", known.join(", ")))
+    };
+    names.iter().map(find).collect()
+}
+
+/// A name that nobody has would race nobody, in silence.
+fn known(lab: &Lab) -> Result<()> {
+    let names: Vec<String> = all(lab)?.into_iter().map(|(name, ..)| name).collect();
+    for wanted in &lab.options.services {
+        if !names.contains(wanted) {
+            bail!("no contestant '{wanted}'; there are {}", names.join(", "));
+        }
+    }
+    Ok(())
+}
+
+fn check(services: Vec<String>, wants_all: bool) -> Result<ExitCode> {
+    let lab = Lab::open(Settings { services, quick: true, ..Settings::default() }.options()?)?;
+    known(&lab)?;
+    let servers = Servers::start(&lab, false)?;
+    let mut failures = 0;
+    let mut passed = 0;
+    for job in ["hello", "core", "file"] {
+        let (field, absent) = enter(&lab, job, (job != "hello").then_some(&servers))?;
+        passed += field.racers.len();
+        // Who does not take part on purpose breaks no contract.
+        for absent in absent.into_iter().filter(|absent| !absent.is_chosen) {
+            say(&format!("{job}: {} fails: {}", absent.name, absent.reason));
+            failures += 1;
+        }
+    }
+    print(&format!("{passed} passed, {failures} failed\n"))?;
+    Ok(if passed == 0 || (wants_all && failures > 0) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn list() -> Result<ExitCode> {
+    let lab = Lab::open(Settings { quick: true, ..Settings::default() }.options()?)?;
+    let names: Vec<&str> = ALL.iter().map(|experiment| experiment.name).collect();
+    let mut text = format!("scenarios: {}\n\n", names.join(", "));
+    for (name, title, jobs) in all(&lab)? {
+        text.push_str(&format!("{name:<18} {jobs:<18} {title}\n"));
+    }
+    print(&text)
+}
+
+fn write(run: &Run, folder: &Path) -> Result<ExitCode> {
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("run.json"), serde_json::to_string_pretty(run)? + "\n")?;
+    fs::write(folder.join("report.md"), markdown::write(run))?;
+    fs::write(folder.join("report.html"), html::write(run))?;
+    say(&format!("written: {0}/report.html, {0}/report.md, {0}/run.json", folder.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn parent(path: &Path) -> PathBuf {
+    path.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+fn print(text: &str) -> Result<ExitCode> {
+    use std::io::Write;
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
