@@ -17,11 +17,10 @@ help: ## List the chores
 demo: ## Build, serve the sample blog on embedded SQLite, print URLs to try
 	cargo run --release $(LOCKED) -- demo
 
-test: ## Everything: installs what it needs, lints, tests on every database, builds the program
+test: ## Everything: installs what it needs, lints, tests on every database and in Chromium
 	tests/install
 	$(MAKE) --no-print-directory lint
 	$(SERVERS) cargo test --workspace $(LOCKED)
-	$(MAKE) --no-print-directory build
 
 quick: ## What needs no database server; TRANSCRIPT=text plays only those with the text in their path
 	cargo test --workspace $(LOCKED)
