@@ -150,6 +150,12 @@ impl Browser {
         Ok(entries.as_array().into_iter().flatten().filter(is_severe).map(Json::to_string).collect())
     }
 
+    /// A command of Chromium's own protocol, for what WebDriver has no word for; answers what it answers.
+    pub async fn cdp(&self, command: &str, parameters: Json) -> Result<Json> {
+        let command = Cdp { command: command.to_owned(), parameters };
+        Ok(self.client.issue_cmd(command).await?)
+    }
+
     pub async fn stop(mut self) -> Result<()> {
         self.client.clone().close().await?;
         self.driver.kill()?;
@@ -177,5 +183,22 @@ impl WebDriverCompatibleCommand for Log {
 
     fn method_and_body(&self, _url: &Url) -> (http::Method, Option<String>) {
         (http::Method::POST, Some(json!({"type": "browser"}).to_string()))
+    }
+}
+
+/// A command of Chromium's own protocol, which chromedriver hands on.
+#[derive(Debug)]
+struct Cdp {
+    command: String,
+    parameters: Json,
+}
+
+impl WebDriverCompatibleCommand for Cdp {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        base.join(&format!("session/{}/goog/cdp/execute", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _url: &Url) -> (http::Method, Option<String>) {
+        (http::Method::POST, Some(json!({"cmd": self.command, "params": self.parameters}).to_string()))
     }
 }
