@@ -61,7 +61,8 @@
     if (!known && !keepId(id)) return null;
     if (known) {
       const answer = await call("GET", `/${id}`);
-      if (answer.ok) return { id, ...(await answer.json()) };
+      // The id of the record is a number, and has lost its last digits.
+      if (answer.ok) return { ...(await answer.json()), id };
       if (answer.status !== 404) return null;
     }
     const record = await create(id);

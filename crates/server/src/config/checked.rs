@@ -123,11 +123,16 @@ impl Config {
     }
 
     /// Compares the configuration with the database: what is dangerous about it, in sentences. Rules about what does not
-    /// exist are an error.
+    /// exist are an error, or where callers make tables only dangerous.
     pub fn check(&self, schema: &Schema) -> Result<Vec<String>, String> {
-        existing::check(&self.rules, schema)?;
         let has_records = self.controllers.contains(&Controller::Records);
-        Ok(self.dangers.all(&self.rules, &self.stations, has_records, schema))
+        let mut dangers = self.dangers.all(&self.rules, &self.stations, has_records, schema);
+        match existing::check(&self.rules, schema) {
+            // Rules hold for tables that are made later, too.
+            Err(error) if self.controllers.contains(&Controller::Columns) => dangers.push(error),
+            checked => checked?,
+        }
+        Ok(dangers)
     }
 }
 

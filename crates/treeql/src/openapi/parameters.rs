@@ -83,24 +83,28 @@ fn query_parameters(asked: &Asked<'_>) -> Map<String, Json> {
         });
         all.insert("search".to_owned(), parameter);
     }
+    all.extend(choices());
+    all
+}
+
+/// The parameters that choose a format and what becomes of taken keys.
+fn choices() -> [(String, Json); 3] {
     let formats = json!({"type": "string", "enum": ["json", "ndjson", "csv"]});
     let format = json!({
         "name": "format", "in": "query", "schema": formats,
         "description": "Format of the list, if not that of the Accept header", "required": false
     });
-    all.insert("format".to_owned(), format);
     let conflict = json!({
         "name": "onConflict", "in": "query", "schema": {"type": "string", "enum": ["error", "ignore", "update"]},
         "description": "What becomes of a record whose key is taken", "required": false
     });
-    all.insert("onConflict".to_owned(), conflict);
     let key = json!({
         "name": "conflictKey", "in": "query", "schema": {"type": "string"},
         "description": "Columns of the unique key that onConflict is about (comma separated), if not the primary key",
         "required": false
     });
-    all.insert("conflictKey".to_owned(), key);
-    all
+    [("format", format), ("onConflict", conflict), ("conflictKey", key)]
+        .map(|(name, json)| (name.to_owned(), json))
 }
 
 /// The operators that filters may have, those that are negated among them.

@@ -144,7 +144,10 @@ mod tests {
     fn ids_are_made_in_known_ways() {
         assert!(Declared::default().with_ids("visitors=random53, log=uuidv7").is_ok());
         let error = Declared::default().with_ids("visitors=uuid7").expect_err("it is no such way");
-        assert_eq!(error, "ids: unknown way to make ids 'uuid7'. Did you mean 'uuidv7'?");
+        assert_eq!(
+            error,
+            "ids: unknown way to make ids 'uuid7', did you mean 'uuidv7'? Allowed: random53, uuidv7"
+        );
     }
 
     #[test]
