@@ -5,6 +5,7 @@ mod chunks;
 mod connection;
 mod dispatch;
 mod hosts;
+mod kept;
 pub mod measure;
 mod mysql;
 mod options;

@@ -1,10 +1,8 @@
 //! Driver: a MySQL or MariaDB database, with the connections of each worker.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mysql_async::Conn;
@@ -14,6 +12,7 @@ use treeql::error::{Code, Error};
 use treeql::schema::{Publication, Schema};
 
 use crate::driver::connection::{Change, Job};
+use crate::driver::kept::{Identity, Kept};
 use crate::driver::mysql::connect::{Link, Target};
 use crate::driver::mysql::error::convert;
 use crate::driver::mysql::reflect;
@@ -28,13 +27,11 @@ const PER_WORKER_MIN: u32 = 2;
 
 /// A MySQL or MariaDB database.
 pub struct Driver {
-    id: u64,
+    identity: Identity,
     target: Target,
     options: Options,
     version: String,
     control: Mutex<Control>,
-    /// Gone with the driver, so that workers can tell which of their connections are of one that is closed.
-    alive: Arc<()>,
 }
 
 /// The connection that reads the catalog, with a runtime of its own, away from the workers.
@@ -43,18 +40,14 @@ struct Control {
     conn: Option<Conn>,
 }
 
-/// Connections of a driver, and whether it is still there.
-type Known = (Weak<()>, Rc<Pool<Link>>);
-
 thread_local! {
-    /// The connections of this thread, by the number of their driver.
-    static POOLS: RefCell<HashMap<u64, Known>> = RefCell::default();
+    /// The connections of this thread.
+    static POOLS: Kept<Pool<Link>> = Kept::default();
 }
 
 impl Driver {
     /// Connects. The error is a sentence that says what to do, without the password.
     pub fn open(url: &str, password: Option<&str>, options: Options) -> Result<Arc<Driver>, String> {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         options.check(PER_WORKER_MIN)?;
         let target = Target::parse(url, password, options.statement)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -76,12 +69,11 @@ impl Driver {
             })
             .map_err(explain)?;
         Ok(Arc::new(Driver {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            identity: Identity::default(),
             target,
             options,
             version,
             control: Mutex::new(Control { runtime, conn: Some(conn) }),
-            alive: Arc::default(),
         }))
     }
 
@@ -127,15 +119,8 @@ impl Driver {
 
     /// The connections of this worker.
     fn pool(&self) -> Rc<Pool<Link>> {
-        POOLS.with_borrow_mut(|pools| {
-            if let Some((_, known)) = pools.get(&self.id) {
-                return Rc::clone(known);
-            }
-            pools.retain(|_, (alive, _)| alive.strong_count() > 0);
-            let pool = Pool::new(self.options.per_worker(), self.target.lifetime());
-            pools.insert(self.id, (Arc::downgrade(&self.alive), Rc::clone(&pool)));
-            pool
-        })
+        let make = || Pool::new(self.options.per_worker(), self.target.lifetime());
+        POOLS.with(|pools| pools.of(&self.identity, make))
     }
 
     /// A session for one request.

@@ -1,10 +1,8 @@
 //! Driver: a PostgreSQL database, with the connections of each worker.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
@@ -12,6 +10,7 @@ use treeql::error::{Code, Error};
 use treeql::schema::{Publication, Schema};
 
 use crate::driver::connection::{Change, Job};
+use crate::driver::kept::{Identity, Kept};
 use crate::driver::options::Options;
 use crate::driver::pool::{Pool, WAIT, unreachable, waited_too_long};
 use crate::driver::postgres::connect::{Link, Target};
@@ -26,13 +25,11 @@ const PER_WORKER_MIN: u32 = 3;
 
 /// A PostgreSQL database.
 pub struct Driver {
-    id: u64,
+    identity: Identity,
     target: Mutex<Target>,
     options: Options,
     version: String,
     control: Mutex<Control>,
-    /// Gone with the driver, so that workers can tell which of their connections are of one that is closed.
-    alive: Arc<()>,
 }
 
 /// The connection that reads the catalog, with a runtime of its own, away from the workers.
@@ -48,18 +45,14 @@ struct Worker {
     pool: Rc<Pool<Link>>,
 }
 
-/// Connections of a driver, and whether it is still there.
-type Known = (Weak<()>, Rc<Worker>);
-
 thread_local! {
-    /// The connections of this thread, by the number of their driver.
-    static WORKERS: RefCell<HashMap<u64, Known>> = RefCell::default();
+    /// The connections of this thread.
+    static WORKERS: Kept<Worker> = Kept::default();
 }
 
 impl Driver {
     /// Connects. The error is a sentence that says what to do, without the password.
     pub fn open(url: &str, password: Option<&str>, options: Options) -> Result<Arc<Driver>, String> {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         options.check(PER_WORKER_MIN)?;
         let target = Target::parse(url, password, options.statement)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -97,12 +90,11 @@ impl Driver {
             tracing::info!("a pooler stands before PostgreSQL; statements are not prepared under names");
         }
         Ok(Arc::new(Driver {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            identity: Identity::default(),
             target: Mutex::new(target),
             options,
             version,
             control: Mutex::new(Control { runtime, link: Some(link) }),
-            alive: Arc::default(),
         }))
     }
 
@@ -149,17 +141,12 @@ impl Driver {
 
     /// The connections of this worker.
     fn worker(&self) -> Rc<Worker> {
-        WORKERS.with_borrow_mut(|workers| {
-            if let Some((_, known)) = workers.get(&self.id) {
-                return Rc::clone(known);
-            }
-            workers.retain(|_, (alive, _)| alive.strong_count() > 0);
+        let make = || {
             let target = self.target();
             let pool = Pool::new(self.options.per_worker() - 1, target.lifetime());
-            let worker = Rc::new(Worker { target, shared: tokio::sync::Mutex::default(), pool });
-            workers.insert(self.id, (Arc::downgrade(&self.alive), Rc::clone(&worker)));
-            worker
-        })
+            Rc::new(Worker { target, shared: tokio::sync::Mutex::default(), pool })
+        };
+        WORKERS.with(|workers| workers.of(&self.identity, make))
     }
 
     /// A session for short reads, on the connection that those of this worker share.
