@@ -135,9 +135,8 @@ fn columns(cell: &Cell<'_>, mode: Mode) -> Result<Option<Vec<AskedColumn>>, Erro
 }
 
 fn kind_of(name: &str) -> Result<ColumnType, Error> {
-    let found = ColumnType::GIVEN.iter().find(|kind| kind.name() == name);
-    found.copied().ok_or_else(|| {
-        let names = ColumnType::GIVEN.iter().map(|kind| kind.name());
+    ColumnType::given().find(|kind| kind.name() == name).ok_or_else(|| {
+        let names = ColumnType::given().map(ColumnType::name);
         Error::invalid("column", "type", unknown("type", name, names))
     })
 }

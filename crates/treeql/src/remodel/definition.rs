@@ -35,7 +35,7 @@ pub fn definition_of(schema: &Schema, table: &Table, index: usize) -> Definition
 /// What a new column is to be, without what it refers to.
 pub fn new_definition(name: String, asked: &AskedColumn) -> Result<Definition, Error> {
     let Some(kind) = asked.kind else {
-        let names: Vec<&str> = ColumnType::GIVEN.iter().map(|kind| kind.name()).collect();
+        let names: Vec<&str> = ColumnType::given().map(ColumnType::name).collect();
         let sentence = format!("is missing; it is one of {}", names.join(", "));
         return Err(Error::invalid(&name, "type", sentence));
     };
