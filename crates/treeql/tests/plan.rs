@@ -8,8 +8,6 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use treeql::error::Error;
 use treeql::mode::Mode;
@@ -26,35 +24,12 @@ use crate::schema::{table, with_references};
 
 #[path = "support/schema.rs"]
 mod schema;
+#[path = "support/snapshots.rs"]
+mod snapshots;
 
 #[test]
 fn every_request_makes_the_sql_that_was_reviewed() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plan");
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty());
-    let differences: Vec<String> = paths.iter().filter_map(|path| check(path)).collect();
-    let count = differences.len();
-    assert!(
-        differences.is_empty(),
-        "{count} plans differ; if they are right: make bless\n\n{}",
-        differences.join("\n")
-    );
-}
-
-/// Plans the request of a snapshot; what differs, unless it is blessed.
-fn check(path: &Path) -> Option<String> {
-    let expected = fs::read_to_string(path).unwrap();
-    let head = expected.split_once("\n--- ").map_or(expected.trim_end(), |(head, _)| head);
-    let actual = format!("{head}\n{}", Snapshot::parse(head).render());
-    if actual == expected {
-        return None;
-    }
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(path, actual).unwrap();
-        return None;
-    }
-    Some(format!("{}\n\nexpected\n{expected}\nplanned\n{actual}", path.display()))
+    snapshots::compare("plan", "plans", |head| Snapshot::parse(head).render());
 }
 
 /// A request as it stands in a file.

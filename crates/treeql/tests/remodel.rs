@@ -6,8 +6,6 @@
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of a test program for no test")]
 
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use treeql::error::Error;
 use treeql::mode::Mode;
@@ -24,6 +22,8 @@ use crate::schema::{table, with_references};
 
 #[path = "support/schema.rs"]
 mod schema;
+#[path = "support/snapshots.rs"]
+mod snapshots;
 
 /// What SQLite keeps: type, name and text.
 const SQLITE: [[&str; 3]; 4] = [
@@ -58,38 +58,20 @@ const POSTGRES: [[&str; 3]; 4] = [
 
 #[test]
 fn every_change_makes_the_statements_that_were_reviewed() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remodel");
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty());
-    let differences: Vec<String> = paths.iter().filter_map(|path| check(path)).collect();
-    let count = differences.len();
-    assert!(
-        differences.is_empty(),
-        "{count} changes differ; if they are right: make bless\n\n{}",
-        differences.join("\n")
-    );
+    snapshots::compare("remodel", "changes", render);
 }
 
-fn check(path: &Path) -> Option<String> {
-    let expected = fs::read_to_string(path).unwrap();
-    let head = expected.split_once("\n--- ").map_or(expected.trim_end(), |(head, _)| head);
-    let mut actual = format!("{head}\n");
+/// What is made of a change in each dialect.
+fn render(head: &str) -> String {
+    let mut text = String::new();
     for dialect in Dialect::ALL {
-        writeln!(actual, "--- {}", dialect.name()).unwrap();
+        writeln!(text, "--- {}", dialect.name()).unwrap();
         match statements(head, dialect) {
-            Ok(lines) => lines.iter().for_each(|line| writeln!(actual, "{line}").unwrap()),
-            Err(error) => writeln!(actual, "error {error}").unwrap(),
+            Ok(lines) => lines.iter().for_each(|line| writeln!(text, "{line}").unwrap()),
+            Err(error) => writeln!(text, "error {error}").unwrap(),
         }
     }
-    if actual == expected {
-        return None;
-    }
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(path, actual).unwrap();
-        return None;
-    }
-    Some(format!("{}\n\nexpected\n{expected}\nplanned\n{actual}", path.display()))
+    text
 }
 
 fn statements(head: &str, dialect: Dialect) -> Result<Vec<String>, Error> {
