@@ -86,7 +86,7 @@ impl Load {
         let width = statements.width;
         let args = Args::of(&self.recipe.values, self.recipe.snapshot.setting.mode);
         // limit: halves that wait: no more than halvings of a chunk.
-        let mut waiting = vec![0..chunk.places.len()];
+        let mut waiting: Vec<_> = std::iter::once(0..chunk.places.len()).collect();
         while let Some(range) = waiting.pop().filter(|range| !range.is_empty()) {
             let (first, count) = (range.start, statements.batch(range.len()));
             if count < range.len() {
