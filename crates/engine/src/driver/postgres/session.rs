@@ -20,7 +20,7 @@ use crate::driver::pool::Lease;
 use crate::driver::postgres::connect::Link;
 use crate::driver::postgres::copy::CopyText;
 use crate::driver::postgres::error::{
-    convert, failure, is_foreign_statement, is_internal, is_stale_statement,
+    convert, convert_in, failure, is_foreign_statement, is_internal, is_stale_statement,
 };
 use crate::driver::postgres::params::{Parameter, parameters};
 use crate::driver::postgres::rows::{PostgresRow, WireRows};
@@ -102,6 +102,12 @@ impl Session {
     }
 
     fn failed(&self, error: &tokio_postgres::Error) -> Error {
+        self.note(error);
+        convert(error)
+    }
+
+    /// Remembers what the error says about running the statement again.
+    fn note(&self, error: &tokio_postgres::Error) {
         let failure = failure(error);
         // A conflict is told once, by the first statement of the transaction that failed.
         if !self.failure.get().may_run_again() {
@@ -110,7 +116,6 @@ impl Session {
         if failure.ends_connection() {
             self.give_up();
         }
-        convert(error)
     }
 
     /// PostGIS has no code of its own for text that is no shape; it calls it an internal error.
@@ -118,7 +123,8 @@ impl Session {
         if is_internal(error) && statement.text.contains("ST_GeomFromText(") {
             return Error::new(Code::ValueNotAccepted, "a shape is not written as well-known text");
         }
-        self.failed(error)
+        self.note(error);
+        convert_in(statement, error)
     }
 
     async fn start(&self, statement: &Statement, args: Args<'_>) -> Result<RowStream, Stopped> {
