@@ -14,6 +14,7 @@ use mysql_common::io::ParseBuf;
 use mysql_common::packets::ComStmtExecuteRequestBuilder;
 use mysql_common::proto::MySerialize;
 use mysql_common::scramble::{scramble_native, scramble_sha256};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use treeql::sql::Statement;
@@ -84,6 +85,10 @@ impl Wire {
     pub async fn open(options: &Opts) -> Result<Wire, Error> {
         let socket = TcpStream::connect((options.ip_or_hostname(), options.tcp_port())).await.map_err(io)?;
         socket.set_nodelay(true).map_err(io)?;
+        if let Some(silence) = options.tcp_keepalive() {
+            let keepalive = TcpKeepalive::new().with_time(silence);
+            SockRef::from(&socket).set_tcp_keepalive(&keepalive).map_err(io)?;
+        }
         let mut wire = Wire {
             socket,
             buffer: BytesMut::new(),
