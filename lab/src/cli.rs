@@ -111,6 +111,7 @@ impl Settings {
             requests: pick(1_000, 100_000),
             published: self.published,
             is_quick: self.quick,
+            is_bounded: self.rounds.is_none() && !self.published && !self.quick,
             files: pick(100, 2_000),
             pages: if self.quick { vec![1, 10] } else { vec![10, 50, 100, 1000] },
             calls: pick(50, 1_000),
@@ -131,7 +132,7 @@ impl Settings {
         };
         let parts = experiments.iter().map(|experiment| (experiment.name, seconds(experiment))).collect();
         // What was asked for is run.
-        Plan::new(parts, self.rounds.is_none() && !self.published && !self.quick)
+        Plan::new(parts, options.is_bounded)
     }
 
     fn open(&self, experiments: &[&'static Experiment]) -> Result<Lab> {
