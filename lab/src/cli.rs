@@ -203,7 +203,7 @@ fn race(names: &[String], settings: &Settings, out: Option<PathBuf>) -> Result<E
         build_seconds,
         scenarios: Vec::new(),
     };
-    run.settings.insert("lab".to_owned(), lab.options.told());
+    run.settings.insert("counts".to_owned(), lab.options.told());
     let folder = out.unwrap_or_else(|| lab.build.join("runs").join(run.started.replace(':', "")));
     let began = Instant::now();
     let mut failures = 0;
