@@ -186,6 +186,7 @@ fn race(names: &[String], settings: &Settings, out: Option<PathBuf>) -> Result<E
     known(&lab)?;
     let published = published(&lab)?;
     lab.plan.lines().iter().for_each(|line| say(line));
+    say(&lab.options.told());
     say("before it: the builds of the contestants, which take minutes where nothing is built yet");
     let building = Instant::now();
     let jobs: Vec<&str> = experiments.iter().map(|experiment| experiment.name).collect();
