@@ -8,6 +8,7 @@ mod params;
 mod reflect;
 mod rows;
 mod session;
+mod tap;
 mod types;
 
 pub use opened::Driver;
