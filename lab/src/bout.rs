@@ -1,6 +1,7 @@
 //! Rounds: every contestant's every measure, in an order that is drawn anew for each round.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -40,20 +41,17 @@ pub struct Raced {
     pub reduced: Vec<String>,
 }
 
-/// Rounds that are run however long they take: fewer say nothing.
-const ROUNDS_LEAST: usize = 3;
-
 /// Every measure and every contestant of it, by their numbers.
 pub fn everyone(names: &[String], measures: &[Measure]) -> Vec<(usize, usize)> {
     (0..measures.len()).flat_map(|measure| (0..names.len()).map(move |name| (measure, name))).collect()
 }
 
-/// Runs the rounds, as long as there is time. Who fails once is taken out of that measure: there is no figure for wrong
+/// Runs the rounds, between so many that are run in any case and so many that are wanted if there is time. Who fails once is taken out of that measure: there is no figure for wrong
 /// answers.
 pub fn rounds(
     lab: &Lab,
     names: &[String],
-    count: usize,
+    count: RangeInclusive<usize>,
     mut measures: Vec<Measure>,
     mut turns: Vec<(usize, usize)>,
     mut run: impl FnMut(usize, usize) -> Result<Figure>,
@@ -62,9 +60,10 @@ pub fn rounds(
     let mut figures: BTreeMap<(usize, usize), Vec<Figure>> = BTreeMap::new();
     let mut raced = Raced::default();
     turns.retain(|(measure, _)| lab.is_measured(&measures[*measure].name));
+    let (least, count) = count.into_inner();
     let mut longest = 0.0_f64;
     for round in 1..=count {
-        if round > ROUNDS_LEAST && !lab.plan.has(longest) {
+        if round > least && !turns.is_empty() && !lab.plan.has(longest) {
             let done = round - 1;
             raced.reduced.push(format!("{done} rounds instead of {count}: the planned time was used up."));
             lab.tell(&format!("no time for round {round} of {count}"));

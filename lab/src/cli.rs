@@ -111,6 +111,7 @@ impl Settings {
             requests: pick(1_000, 100_000),
             published: self.published,
             is_quick: self.quick,
+            is_bounded: self.rounds.is_none() && !self.published && !self.quick,
             files: pick(100, 2_000),
             pages: if self.quick { vec![1, 10] } else { vec![10, 50, 100, 1000] },
             calls: pick(50, 1_000),
@@ -131,7 +132,7 @@ impl Settings {
         };
         let parts = experiments.iter().map(|experiment| (experiment.name, seconds(experiment))).collect();
         // What was asked for is run.
-        Plan::new(parts, self.rounds.is_none() && !self.published && !self.quick)
+        Plan::new(parts, options.is_bounded)
     }
 
     fn open(&self, experiments: &[&'static Experiment]) -> Result<Lab> {
@@ -185,6 +186,7 @@ fn race(names: &[String], settings: &Settings, out: Option<PathBuf>) -> Result<E
     known(&lab)?;
     let published = published(&lab)?;
     lab.plan.lines().iter().for_each(|line| say(line));
+    say(&lab.options.told());
     say("before it: the builds of the contestants, which take minutes where nothing is built yet");
     let building = Instant::now();
     let jobs: Vec<&str> = experiments.iter().map(|experiment| experiment.name).collect();
@@ -202,7 +204,7 @@ fn race(names: &[String], settings: &Settings, out: Option<PathBuf>) -> Result<E
         build_seconds,
         scenarios: Vec::new(),
     };
-    run.settings.insert("lab".to_owned(), lab.options.told());
+    run.settings.insert("counts".to_owned(), lab.options.told());
     let folder = out.unwrap_or_else(|| lab.build.join("runs").join(run.started.replace(':', "")));
     let began = Instant::now();
     let mut failures = 0;

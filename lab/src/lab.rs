@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
@@ -50,6 +51,8 @@ pub struct Options {
     pub published: bool,
     /// Figures that mean nothing are enough.
     pub is_quick: bool,
+    /// Whether rounds end early when the planned time is used up.
+    pub is_bounded: bool,
     /// Files of one figure.
     pub files: u64,
     /// Sequential requests of the HTTPS clients.
@@ -60,7 +63,15 @@ pub struct Options {
     pub rates: Vec<u64>,
 }
 
+/// Rounds that are run however long they take: fewer say nothing.
+const ROUNDS_LEAST: usize = 3;
+
 impl Options {
+    /// Rounds that are run in any case, and rounds that are wanted.
+    pub fn round_range(&self) -> RangeInclusive<usize> {
+        self.rounds.min(ROUNDS_LEAST)..=self.rounds
+    }
+
     /// The counts, for the report.
     pub fn told(&self) -> String {
         let numbers = |numbers: &[u64]| {

@@ -54,6 +54,8 @@ fn versions(lab: &Lab) -> BTreeMap<String, String> {
     let programs = [
         ("oha", vec![lab.tool("oha"), "--version".to_owned()]),
         ("ab", vec!["ab".to_owned(), "-V".to_owned()]),
+        // It tells its version, and then that something is wrong.
+        ("wrk", ["sh", "-c", "wrk -v | head -1"].map(str::to_owned).to_vec()),
         ("MariaDB", vec!["mariadb".to_owned(), "--version".to_owned()]),
         ("PostgreSQL", vec![postgres.unwrap_or_default(), "--version".to_owned()]),
         ("Rowcast", vec![lab.rowcast.display().to_string(), "--version".to_owned()]),

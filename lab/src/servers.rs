@@ -232,7 +232,7 @@ pub fn newest_postgres() -> Option<PathBuf> {
 /// The settings that the report lists.
 pub fn settings() -> BTreeMap<String, String> {
     let listed = |words: &[&str]| words.join(" ");
-    [("MariaDB", listed(MARIADB)), ("PostgreSQL", listed(POSTGRES))]
+    [("settings of MariaDB", listed(MARIADB)), ("settings of PostgreSQL", listed(POSTGRES))]
         .map(|(name, value)| (name.to_owned(), value))
         .into()
 }

@@ -2,7 +2,7 @@
 
 use crate::report::against;
 use crate::report::chart::bars;
-use crate::report::escape::escape;
+use crate::report::escape::{escape, sentence};
 use crate::report::markdown::{AGAINST, facts, times};
 use crate::report::table::{Table, of_measure, of_rounds};
 use crate::report::then;
@@ -25,7 +25,9 @@ pub fn write(run: &Run) -> String {
     for scenario in &run.scenarios {
         body.push_str(&format!("<a href=\"#{0}\">{0}</a> ", escape(&scenario.name)));
     }
-    body.push_str("</nav>\n<details><summary>Machine, versions and settings</summary><dl>\n");
+    body.push_str(
+        "<a href=\"#time\">time</a></nav>\n<details><summary>Machine, versions and settings</summary><dl>\n",
+    );
     for (name, value) in facts(run) {
         body.push_str(&format!("<dt>{}</dt><dd>{}</dd>\n", escape(&name), escape(&value)));
     }
@@ -38,8 +40,8 @@ pub fn write(run: &Run) -> String {
         body.push_str(&one(scenario, run.seed));
     }
     body.push_str(&format!("<section id=\"time\">\n<h2>Where the time went</h2>\n{}", rows(&times(run))));
-    for sentence in run.overtime() {
-        body.push_str(&format!("<p class=\"finding\">{}</p>\n", escape(&sentence)));
+    for late in run.overtime() {
+        body.push_str(&format!("<p class=\"finding\">{}</p>\n", escape(&late)));
     }
     body.push_str("</section>\n");
     page(&format!("The lab, {}", run.started), &body)
@@ -60,7 +62,7 @@ fn one(scenario: &Scenario, seed: u64) -> String {
         "<section id=\"{}\">\n<h2>{}</h2>\n<p>{}</p>\n<ul class=\"field\">\n",
         escape(&scenario.name),
         escape(&scenario.title),
-        escape(&scenario.about)
+        sentence(&scenario.about)
     );
     for entrant in &scenario.contestants {
         text.push_str(&format!(
@@ -79,10 +81,10 @@ fn one(scenario: &Scenario, seed: u64) -> String {
     }
     text.push_str("</ul>\n");
     for finding in &scenario.findings {
-        text.push_str(&format!("<p class=\"finding\">{}</p>\n", escape(finding)));
+        text.push_str(&format!("<p class=\"finding\">{}</p>\n", sentence(finding)));
     }
     for reduced in &scenario.reduced {
-        text.push_str(&format!("<p><b>Reduced:</b> {}</p>\n", escape(reduced)));
+        text.push_str(&format!("<p><b>Reduced:</b> {}</p>\n", sentence(reduced)));
     }
     if let Some(table) = then::of_scenario(scenario) {
         text.push_str(&format!("<h3>Then and now</h3>\n{}", classed(&table, "wide words")));

@@ -65,7 +65,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         turn(lab, &servers, &field.racers[racer], operations[measure], &bodies)
     };
     let turns = everyone(&field.names(), &measures);
-    let mut raced = rounds(lab, &field.names(), lab.options.rounds, measures, turns, run);
+    let mut raced = rounds(lab, &field.names(), lab.options.round_range(), measures, turns, run);
     raced.reduced.extend(reduced(lab));
     Ok(field.close("core", "The core, ported", ABOUT, absent, raced))
 }

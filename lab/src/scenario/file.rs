@@ -51,7 +51,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         }
     };
     let turns = everyone(&field.names(), &measures);
-    let mut raced = rounds(lab, &field.names(), lab.options.rounds, measures, turns, run);
+    let mut raced = rounds(lab, &field.names(), lab.options.round_range(), measures, turns, run);
     if lab.options.files < FILES {
         raced.reduced.push(format!("{} files instead of {FILES}.", lab.options.files.max(AT_ONCE)));
     }

@@ -41,7 +41,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         Ok(figure)
     };
     let turns = everyone(&field.names(), &measures);
-    let raced = rounds(lab, &field.names(), lab.options.rounds, measures, turns, run);
+    let raced = rounds(lab, &field.names(), lab.options.round_range(), measures, turns, run);
     Ok(field.close("hello", "Hello: the floor of each", ABOUT, absent, raced))
 }
 

@@ -32,7 +32,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         Ok(figure.with("expected", [expected.0, expected.1][measure]))
     };
     let turns = everyone(&names, &measures);
-    let raced = rounds(lab, &names, lab.options.rounds, measures, turns, run);
+    let raced = rounds(lab, &names, lab.options.round_range(), measures, turns, run);
     let entrant = |name: &String| Entrant {
         name: name.clone(),
         title: format!("random ids of {name}"),

@@ -95,7 +95,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         turn(lab, &servers, &field.racers[at], first, &mut sent.borrow_mut()[at])
     };
     let turns = everyone(&field.names(), &measures);
-    let mut raced = rounds(lab, &field.names(), lab.options.rounds, measures, turns, run);
+    let mut raced = rounds(lab, &field.names(), lab.options.round_range(), measures, turns, run);
     for (racer, sent) in field.racers.iter().zip(sent.into_inner()) {
         if let Err(error) = is_kept(lab, &servers, &racer.service.name, sent) {
             raced.absent.push(Absent::new(&racer.service.name, format!("after all rounds: {error:#}")));

@@ -101,7 +101,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
     };
     let measures = vec![Measure::new("one record, ten at once", "calls/s", Better::More)];
     let turns = everyone(&names, &measures);
-    let raced = rounds(lab, &names, lab.options.rounds, measures, turns, run);
+    let raced = rounds(lab, &names, lab.options.round_range(), measures, turns, run);
     let calls = lab.options.calls;
     let reduced =
         if calls < CALLS { vec![format!("{calls} calls each instead of {CALLS}.")] } else { Vec::new() };
