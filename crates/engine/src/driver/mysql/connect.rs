@@ -36,7 +36,7 @@ pub enum Link {
     /// For everything.
     Library(Mutex<Conn>),
     /// For long lists.
-    Wire(Mutex<Wire>),
+    Wire(Box<Mutex<Wire>>),
 }
 
 impl Target {
@@ -79,7 +79,7 @@ impl Target {
             Err(_elapsed) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
         };
         match self.hosts.open(open).await {
-            Ok(wire) => Ok(Link::Wire(Mutex::new(wire))),
+            Ok(wire) => Ok(Link::Wire(Box::new(Mutex::new(wire)))),
             Err(error) => {
                 let link = self.link().await?;
                 tracing::info!(%error, "long lists are read by the library");

@@ -116,7 +116,7 @@ impl Wire {
         answer.extend_from_slice(options.user().unwrap_or_default().as_bytes());
         answer.push(0);
         let first = proof(&plugin, password, &nonce).unwrap_or_default();
-        answer.push(u8::try_from(first.len()).map_err(|_| strange("a proof"))?);
+        answer.push(u8::try_from(first.len()).map_err(|_long| strange("a proof"))?);
         answer.extend_from_slice(&first);
         answer.extend_from_slice(options.db_name().unwrap_or_default().as_bytes());
         answer.push(0);
