@@ -153,6 +153,25 @@ fn a_full_disk_writes_nothing() -> Result<()> {
     server.stop()
 }
 
+/// Long lists of MariaDB log in by themselves, without the library (driver/mysql/wire.rs).
+#[test]
+fn a_long_list_of_a_user_with_a_password_is_the_same() -> Result<()> {
+    let Some(admin_url) = admin_url(Engine::MySql) else { return Ok(()) };
+    let place = Place::new(Engine::MySql, &admin_url)?;
+    let scratch = place.scratch.as_ref().context("a database on a server")?;
+    let name = &scratch.name;
+    scratch.ask(&format!(
+        "CREATE USER {name}@'127.0.0.1' IDENTIFIED BY 'se cret'; GRANT ALL ON {name}.* TO {name}@'127.0.0.1'"
+    ))?;
+    let url = place.url.replace("root@", &format!("{name}:se%20cret@"));
+    let server = start(&url)?;
+    request(server.port, "POST /records/visitors", &CSV, &visitors(SOME))?;
+    let listed = request(server.port, "GET /records/visitors?order=id", &[("Accept", "text/csv")], "")?;
+    ensure!(String::from_utf8(listed)?.replace("\r\n", "\n") == visitors(SOME));
+    server.stop()?;
+    scratch.ask(&format!("DROP USER {name}@'127.0.0.1'")).map(drop)
+}
+
 #[test]
 fn a_failed_import_leaves_no_table_that_it_created() -> Result<()> {
     each(|place| {

@@ -193,7 +193,7 @@ impl Change for Work {
         let clock = Clock::start();
         let loaded = connection.load_alone(rows, args, count).await?;
         clock.stop();
-        Some(loaded.map(|_| self.sent_keys(0, count).collect()))
+        Some(loaded.map(|_| self.steps.iter_mut().filter_map(|step| step.sent_key.take().map(Ok)).collect()))
     }
 
     async fn run(&mut self, connection: &impl Connection) -> Result<Outcome<Results>, Error> {

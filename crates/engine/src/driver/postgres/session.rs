@@ -31,7 +31,7 @@ use crate::driver::transaction::conflict;
 
 /// speed: PostgreSQL makes up to a thousand slots for the rows of a COPY, in a time that grows with their square, and
 /// forgets them at its end (docs/performance.md). Short ones avoid that; for long ones it is little.
-const PIECE_ROWS: usize = 200;
+const PIECE_ROWS: usize = 250;
 const PIECES_ROWS_MAX: usize = 4000;
 
 /// The connection of a session.
