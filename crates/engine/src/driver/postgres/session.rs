@@ -20,6 +20,7 @@ use crate::driver::postgres::error::{
 };
 use crate::driver::postgres::params::{Parameter, parameters};
 use crate::driver::postgres::rows::PostgresRow;
+use crate::driver::postgres::shared::Shared;
 use crate::driver::retry::Failure;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
 use crate::driver::transaction::conflict;
@@ -27,7 +28,7 @@ use crate::driver::transaction::conflict;
 /// The connection of a session.
 pub enum Held {
     /// Shared with other short reads of this worker; their statements follow one another without waiting.
-    Shared(Rc<Link>),
+    Shared(Rc<Shared>),
     /// Its own.
     Leased(Box<Lease<Link>>),
 }
@@ -37,13 +38,15 @@ pub struct Session {
     held: Held,
     is_direct: bool,
     failure: Cell<Failure>,
+    /// How many statements have begun and not ended.
+    open: Cell<u32>,
     beside: Option<Box<Session>>,
 }
 
 impl Session {
     /// A session on a connection; named statements only if it is direct.
     pub fn new(held: Held, is_direct: bool, beside: Option<Box<Session>>) -> Session {
-        Session { held, is_direct, failure: Cell::default(), beside }
+        Session { held, is_direct, failure: Cell::default(), open: Cell::new(0), beside }
     }
 
     /// What the last failure said about running it again.
@@ -61,15 +64,19 @@ impl Session {
 
     /// Says that something begins on the connection. What is dropped on a shared one ends by itself.
     pub fn begin(&self) {
-        if let Held::Leased(lease) = &self.held {
-            lease.begin();
+        self.open.set(self.open.get() + 1);
+        match &self.held {
+            Held::Shared(shared) => shared.begin(),
+            Held::Leased(lease) => lease.begin(),
         }
     }
 
     /// Says that what began last has ended.
     pub fn close(&self) {
-        if let Held::Leased(lease) = &self.held {
-            lease.close();
+        self.open.set(self.open.get().saturating_sub(1));
+        match &self.held {
+            Held::Shared(shared) => shared.close(),
+            Held::Leased(lease) => lease.close(),
         }
     }
 
@@ -86,7 +93,7 @@ impl Session {
 
     fn link(&self) -> &Link {
         match &self.held {
-            Held::Shared(link) => link,
+            Held::Shared(shared) => &shared.link,
             Held::Leased(lease) => lease.get(),
         }
     }
@@ -193,6 +200,14 @@ impl Session {
         };
         while rows.try_next().await.map_err(|error| self.failed_in(statement, &error))?.is_some() {}
         Ok(Done { rows: rows.rows_affected().unwrap_or(0), key: 0, duplicates: 0 })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Held::Shared(shared) = &self.held {
+            shared.forget(self.open.get());
+        }
     }
 }
 
