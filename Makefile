@@ -58,7 +58,7 @@ build: ## The program, in target/release/rowcast
 lab: ## Race the contestants and write a report; RACE="core --services rowcast,go" races less, see docs/lab.md
 	lab/install
 	$(MAKE) --no-print-directory build
-	cargo run --profile lean --quiet $(LOCKED) -p lab -- race $(RACE)
+	cargo run --profile lean $(LOCKED) -p lab -- race $(RACE)
 
 clean: ## Delete what was built, and the data of the tests' servers
 	cargo clean

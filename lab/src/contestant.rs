@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::PoisonError;
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
@@ -216,7 +217,7 @@ fn build(
     }
     let language = folder.file_name().unwrap_or_default();
     let out = lab.build.join("contestants").join(language);
-    match try_build(lab, folder, needs, &out) {
+    match built(lab, folder, needs, &out) {
         Ok(version) => {
             let place = |(name, title)| Place {
                 entrant: Entrant { name, title, version: version.clone() },
@@ -226,12 +227,40 @@ fn build(
             named.into_iter().map(place).collect()
         }
         Err(error) => {
-            let reason = format!("cannot be built here: {error:#}");
-            say(&format!("{} {reason}", language.display()));
+            let reason = format!("cannot be built here: {error}");
             absent.extend(named.into_iter().map(|(name, _)| Absent::new(&name, reason.clone())));
             Vec::new()
         }
     }
+}
+
+/// Builds everyone who is wanted in these scenarios, so that no time of a race is spent on it.
+///
+/// # Errors
+///
+/// If a manifest is wrong. A failed build is told, and told again where its contestant is absent.
+pub fn build_all(lab: &Lab, jobs: &[&str]) -> Result<()> {
+    for (folder, manifest) in manifests(lab)? {
+        let takes_part = |service: &&Service| service.jobs.iter().any(|job| jobs.contains(&job.as_str()));
+        let services = manifest.service.iter().filter(takes_part).map(|service| &service.name);
+        let clients = manifest.client.iter().filter(|_| jobs.contains(&"https")).map(|client| &client.name);
+        if services.chain(clients).any(|name| lab.is_wanted(name)) {
+            let language = folder.file_name().unwrap_or_default();
+            let out = lab.build.join("contestants").join(language);
+            say(&format!("building {}", language.display()));
+            if let Err(reason) = built(lab, &folder, &manifest.needs, &out) {
+                say(&format!("{} cannot be built here: {reason}", language.display()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the build of this folder said, which is asked once for a run.
+fn built(lab: &Lab, folder: &Path, needs: &[String], out: &Path) -> Result<String, String> {
+    let mut known = lab.built.lock().unwrap_or_else(PoisonError::into_inner);
+    let build = || try_build(lab, folder, needs, out).map_err(|error| format!("{error:#}"));
+    known.entry(folder.to_owned()).or_insert_with(build).clone()
 }
 
 fn try_build(lab: &Lab, folder: &Path, needs: &[String], out: &Path) -> Result<String> {
@@ -247,17 +276,18 @@ fn try_build(lab: &Lab, folder: &Path, needs: &[String], out: &Path) -> Result<S
 }
 
 impl Ready<Service> {
-    /// Starts it and waits until it listens.
+    /// Starts it for a scenario and waits until it listens.
     ///
     /// # Errors
     ///
     /// With the end of its log, if it does not.
-    pub fn start(&self, lab: &Lab, database: &BTreeMap<String, String>) -> Result<Racer> {
+    pub fn start(&self, lab: &Lab, job: &str, database: &BTreeMap<String, String>) -> Result<Racer> {
         let port = free_port()?;
         let work = lab.path(&format!("work-{}", self.item.name));
         fs::create_dir_all(&work)?;
         let mut environment = database.clone();
         environment.extend(self.item.environment.clone());
+        environment.insert("JOB".to_owned(), job.to_owned());
         environment.insert("PORT".to_owned(), port.to_string());
         environment.insert("CORES".to_owned(), cores().to_string());
         environment.insert("WORK".to_owned(), work.display().to_string());

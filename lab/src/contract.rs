@@ -84,7 +84,7 @@ fn exchanges(text: &str) -> Vec<Exchange<'_>> {
 impl Exchange<'_> {
     fn play(&self, racer: &Racer, agent: &Agent) -> Result<()> {
         let (method, path) = self.request.split_once(' ').context("a request is METHOD PATH")?;
-        let method = ["GET", "POST", "PUT", "DELETE"].into_iter().find(|known| *known == method);
+        let method = ["GET", "POST", "PUT", "PATCH", "DELETE"].into_iter().find(|known| *known == method);
         let method = method.with_context(|| format!("{}: no such method", self.request))?;
         let path =
             path.replace("{posts}", &racer.service.core.posts).replace("{hello}", &racer.service.hello.path);

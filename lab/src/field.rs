@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 
+use crate::bout::Raced;
 use crate::contestant::{Racer, services};
 use crate::contract::{check, reset_posts, reset_texts};
 use crate::lab::{Lab, say};
-use crate::run::{Absent, Measure, Scenario};
+use crate::run::{Absent, Scenario};
 use crate::servers::Servers;
 
 /// Everyone who may be timed.
@@ -20,14 +21,14 @@ pub struct Field {
 /// If a manifest is wrong or the database fails.
 pub fn enter(lab: &Lab, job: &str, servers: Option<&Servers>) -> Result<(Field, Vec<Absent>)> {
     let (ready, mut absent) = services(lab, job)?;
-    let environment = servers.map(Servers::environment).unwrap_or_default();
+    let environment = servers.map(|servers| servers.environment(lab)).unwrap_or_default();
     let mut racers = Vec::new();
     for service in ready {
         if let Some(servers) = servers {
             reset_posts(servers)?;
             reset_texts(servers)?;
         }
-        let checked = service.start(lab, &environment).and_then(|racer| {
+        let checked = service.start(lab, job, &environment).and_then(|racer| {
             check(lab, job, &racer)?;
             Ok(racer)
         });
@@ -41,7 +42,7 @@ pub fn enter(lab: &Lab, job: &str, servers: Option<&Servers>) -> Result<(Field, 
         }
     }
     let names: Vec<&str> = racers.iter().map(|racer| racer.service.name.as_str()).collect();
-    say(&format!("{job}: keep the contract: {}", names.join(", ")));
+    lab.tell(&format!("{job}: keep the contract: {}", names.join(", ")));
     Ok((Field { racers }, absent))
 }
 
@@ -51,22 +52,16 @@ impl Field {
     }
 
     /// Ends every racer and writes the scenario down.
-    pub fn close(
-        self,
-        name: &str,
-        title: &str,
-        about: &str,
-        measures: Vec<Measure>,
-        absent: Vec<Absent>,
-    ) -> Scenario {
+    pub fn close(self, name: &str, title: &str, about: &str, absent: Vec<Absent>, raced: Raced) -> Scenario {
         Scenario {
             name: name.to_owned(),
             title: title.to_owned(),
             about: about.to_owned(),
             contestants: self.racers.into_iter().map(|racer| racer.entrant).collect(),
-            absent,
-            measures,
-            findings: Vec::new(),
+            absent: [absent, raced.absent].concat(),
+            measures: raced.measures,
+            reduced: raced.reduced,
+            ..Scenario::default()
         }
     }
 }

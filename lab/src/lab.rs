@@ -1,14 +1,18 @@
 //! Where the lab keeps things, and how a run is set.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::thread;
 
 use anyhow::{Context, Result};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::plan::{Plan, clock};
 use crate::process::end_all;
 use crate::run::brief;
 
@@ -23,6 +27,9 @@ pub struct Lab {
     /// The program under test.
     pub rowcast: PathBuf,
     pub options: Options,
+    pub plan: Plan,
+    /// What the builds of contestants' folders said, so that each runs once.
+    pub built: Mutex<BTreeMap<PathBuf, Result<String, String>>>,
 }
 
 /// Counts and durations of a run.
@@ -37,13 +44,15 @@ pub struct Options {
     pub services: Vec<String>,
     /// Only measures whose name has this in it.
     pub measure: Option<String>,
-    /// Rows of the storage scenario, and ids of the last one.
+    /// Rows of the storage scenario, random ids, and visitors of the survey.
     pub rows: u64,
-    /// Requests of one figure of `ab`, as published; time ends it earlier unless `published`.
+    /// Requests of one figure of `ab`, as published; unless `published`, so many of them as the time allows.
     pub requests: u64,
     pub published: bool,
     /// Figures that mean nothing are enough.
     pub is_quick: bool,
+    /// Whether rounds end early when the planned time is used up.
+    pub is_bounded: bool,
     /// Files of one figure.
     pub files: u64,
     /// Sequential requests of the HTTPS clients.
@@ -54,11 +63,41 @@ pub struct Options {
     pub rates: Vec<u64>,
 }
 
+/// Rounds that are run however long they take: fewer say nothing.
+const ROUNDS_LEAST: usize = 3;
+
+impl Options {
+    /// Rounds that are run in any case, and rounds that are wanted.
+    pub fn round_range(&self) -> RangeInclusive<usize> {
+        self.rounds.min(ROUNDS_LEAST)..=self.rounds
+    }
+
+    /// The counts, for the report.
+    pub fn told(&self) -> String {
+        let numbers = |numbers: &[u64]| {
+            let words: Vec<String> = numbers.iter().map(u64::to_string).collect();
+            words.join(", ")
+        };
+        format!(
+            "{} rounds; {} s for a figure that time limits, after a warm-up of {} s; {} rows, visitors and ids; {} files; {} calls \
+             of each caller; N = {}; open loops at {} requests/s",
+            self.rounds,
+            self.seconds,
+            self.warm_up,
+            self.rows,
+            self.files,
+            self.calls,
+            numbers(&self.pages),
+            numbers(&self.rates),
+        )
+    }
+}
+
 impl Lab {
     /// # Errors
     ///
     /// If a folder cannot be made.
-    pub fn open(options: Options) -> Result<Lab> {
+    pub fn open(options: Options, plan: Plan) -> Result<Lab> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).to_owned();
         let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("../target"), PathBuf::from);
         let build = target.join("lab");
@@ -72,7 +111,7 @@ impl Lab {
         let rowcast = rowcast.canonicalize().with_context(|| {
             format!("no rowcast at {}; `make build`, or name it in ROWCAST", rowcast.display())
         })?;
-        Ok(Lab { root, build, scratch, rowcast, options })
+        Ok(Lab { root, build, scratch, rowcast, options, plan, built: Mutex::default() })
     }
 
     /// A load generator or another tool that `lab/install` put into `target/lab/tools`, or that is on the path.
@@ -94,6 +133,20 @@ impl Lab {
     pub fn path(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
     }
+
+    /// A text without the folders of this machine.
+    pub fn without_folders(&self, text: &str) -> String {
+        let home = self.root.parent().unwrap_or(&self.root);
+        let folders = [(self.scratch.path(), "scratch"), (self.build.as_path(), "target/lab"), (home, ".")];
+        folders
+            .iter()
+            .fold(text.to_owned(), |text, (folder, name)| text.replace(&folder.display().to_string(), name))
+    }
+
+    /// A line about what happens now, with the time that is left.
+    pub fn tell(&self, line: &str) {
+        say(&format!("{} left: {line}", clock(self.plan.left())));
+    }
 }
 
 /// Waits for Ctrl-C or SIGTERM beside everything else, and leaves nothing behind then.
@@ -114,6 +167,15 @@ fn end_with_us(scratch: PathBuf) -> Result<()> {
         }
     });
     Ok(())
+}
+
+/// As published: visitors of the survey, rows of its storage, and its ids.
+pub const ROWS: u64 = 6_000_000;
+
+/// Says that there are fewer rows than published, if so.
+pub fn fewer_rows(lab: &Lab, what: &str) -> Vec<String> {
+    let rows = lab.options.rows;
+    if rows < ROWS { vec![format!("{rows} {what} instead of {ROWS}.")] } else { Vec::new() }
 }
 
 /// Processors that the contestants may use.

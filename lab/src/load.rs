@@ -1,4 +1,4 @@
-//! Load from generators that others wrote and everyone knows: oha, and ab as it was used in the originals.
+//! Load from generators that others wrote and everyone knows: oha, wrk, and ab as it was used in the originals.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use crate::process::output;
 /// A contestant that hangs fails; it does not hang the lab.
 const ANSWER_TIMEOUT: &str = "20s";
 /// ab counts whole seconds only, so its warm-up counts requests.
-const WARM_UP_REQUESTS: u64 = 400;
+const WARM_UP_REQUESTS: u64 = 200;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
@@ -19,6 +19,8 @@ pub enum Tool {
     Oha,
     /// One connection for each request, as published.
     Ab,
+    /// A script that says itself what it asks for, kept connections; in whole seconds.
+    Wrk,
 }
 
 /// When it is enough.
@@ -49,6 +51,8 @@ pub struct Load {
     pub rate: Option<u64>,
     /// More arguments of the tool.
     pub more: Vec<String>,
+    /// What the script of wrk reads.
+    pub environment: Vec<(String, String)>,
 }
 
 /// What came of it.
@@ -77,20 +81,33 @@ impl Load {
             limit,
             rate: None,
             more: Vec::new(),
+            environment: Vec::new(),
         }
     }
 
     /// The same for a moment, so that caches are filled and code is compiled before anything is timed.
     ///
+    /// # Returns
+    ///
+    /// What is to be timed: of ab as many requests as its warm-up says that the time allows, for it counts whole seconds.
+    ///
     /// # Errors
     ///
     /// As [`Load::run`].
-    pub fn warm_up(&self, lab: &Lab) -> Result<()> {
+    pub fn warm_up(&self, lab: &Lab) -> Result<Load> {
         let limit = match self.tool {
-            Tool::Oha => Limit::Seconds(lab.options.warm_up),
+            Tool::Oha | Tool::Wrk => Limit::Seconds(lab.options.warm_up),
             Tool::Ab => Limit::Requests(WARM_UP_REQUESTS),
         };
-        Load { limit, rate: None, ..self.clone() }.run(lab).map(drop)
+        let found = Load { limit, rate: None, ..self.clone() }.run(lab)?;
+        let limit = match (self.tool, self.limit) {
+            (Tool::Ab, Limit::Either(seconds, requests)) => {
+                let rate = found.good as f64 / found.seconds.max(0.001);
+                Limit::Requests(((rate * seconds) as u64).clamp(WARM_UP_REQUESTS.min(requests), requests))
+            }
+            (_, limit) => limit,
+        };
+        Ok(Load { limit, ..self.clone() })
     }
 
     /// Runs it to its end.
@@ -103,6 +120,11 @@ impl Load {
         match self.tool {
             Tool::Oha => from_oha(&output(Command::new(lab.tool("oha")).args(self.oha()))?),
             Tool::Ab => from_ab(&output(Command::new(lab.tool("ab")).args(self.ab()))?),
+            Tool::Wrk => {
+                let mut command = Command::new(lab.tool("wrk"));
+                command.args(self.wrk()).envs(self.environment.iter().cloned());
+                from_wrk(&output(&mut command)?)
+            }
         }
     }
 
@@ -135,6 +157,17 @@ impl Load {
         if self.is_pattern {
             words.push("--rand-regex-url".to_owned());
         }
+        words.push(self.url.clone());
+        words
+    }
+
+    fn wrk(&self) -> Vec<String> {
+        let seconds = match self.limit {
+            Limit::Seconds(seconds) | Limit::Either(seconds, _) => seconds.ceil().max(1.0),
+            Limit::Requests(_) => 1.0,
+        };
+        let mut words = vec!["-t1".to_owned(), format!("-c{}", self.connections), format!("-d{seconds}s")];
+        words.extend(self.more.clone());
         words.push(self.url.clone());
         words
     }
@@ -213,6 +246,26 @@ pub fn from_ab(text: &str) -> Result<Loaded> {
     })
 }
 
+/// Reads the text of wrk with a script that ends with a line of its own: requests/s, p50, p99 and errors.
+///
+/// # Errors
+///
+/// If it is not what wrk and the script print.
+pub fn from_wrk(text: &str) -> Result<Loaded> {
+    let wanted = || format!("wrk printed no line of figures: {text}");
+    let total = text.lines().find(|line| line.contains(" requests in ")).with_context(wanted)?;
+    let last = text.lines().last().with_context(wanted)?;
+    let number = |part: &str| -> Option<f64> {
+        part.split_whitespace().find_map(|word| word.parse().ok()).filter(|number: &f64| number.is_finite())
+    };
+    let parts: Vec<f64> = last.split(',').filter_map(number).collect();
+    let [rate, p50_ms, p99_ms, errors] = parts[..] else { anyhow::bail!(wanted()) };
+    let all = number(total).with_context(wanted)?;
+    ensure!(all > 0.0 && rate > 0.0, "wrk completed no request");
+    let failed = errors as u64;
+    Ok(Loaded { good: (all as u64).saturating_sub(failed), failed, seconds: all / rate, p50_ms, p99_ms })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,6 +277,15 @@ mod tests {
             "errorDistribution":{"aborted due to deadline":8,"connection refused":2}}"#;
         let loaded = from_oha(text).unwrap();
         assert_eq!(loaded, Loaded { good: 95, failed: 5, seconds: 2.0, p50_ms: 1.0, p99_ms: 4.0 });
+    }
+
+    #[test]
+    fn what_wrk_and_its_script_print_is_read() {
+        let text = "Running 2s test\n  26000 requests in 2.00s, 4.72MB read\nRequests/sec:  13000.00\n\
+            13000 requests/s, p50 2.27 ms, p99 22.35 ms, 3 errors\n";
+        let loaded = from_wrk(text).unwrap();
+        assert_eq!(loaded, Loaded { good: 25997, failed: 3, seconds: 2.0, p50_ms: 2.27, p99_ms: 22.35 });
+        assert!(from_wrk("unable to connect\n").is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod field;
 mod lab;
 mod load;
 mod machine;
+mod plan;
 mod process;
 mod report;
 mod run;

@@ -30,6 +30,9 @@ pub struct Run {
     pub machine: Machine,
     /// Settings of the load and of the databases.
     pub settings: BTreeMap<String, String>,
+    /// How long it took to build the contestants before, in seconds; most of it is spent once on a machine.
+    #[serde(default)]
+    pub build_seconds: f64,
     /// What was raced.
     pub scenarios: Vec<Scenario>,
 }
@@ -44,7 +47,7 @@ pub struct Machine {
     pub memory_mib: u64,
     pub kernel: String,
     pub system: String,
-    /// The load average of one minute before the run: a busy machine measures noise.
+    /// Processors that others kept busy just before the run: a busy machine measures noise.
     pub load_before: f64,
     /// Programs that are not contestants: database servers and load generators.
     pub versions: BTreeMap<String, String>,
@@ -65,6 +68,34 @@ pub struct Scenario {
     pub measures: Vec<Measure>,
     /// What was found beside the figures, in sentences.
     pub findings: Vec<String>,
+    /// What is smaller than published, in sentences.
+    #[serde(default)]
+    pub reduced: Vec<String>,
+    /// How long it was to take, in seconds, and how long it took.
+    #[serde(default)]
+    pub planned_seconds: f64,
+    #[serde(default)]
+    pub seconds: f64,
+    /// What was published then.
+    #[serde(default)]
+    pub published: Vec<Published>,
+}
+
+/// A published figure, and the figures of this run that answer it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// What was measured.
+    pub what: String,
+    pub year: u16,
+    pub value: f64,
+    pub unit: String,
+    /// A measure of the scenario; empty if nothing here answers it.
+    #[serde(default)]
+    pub measure: String,
+    /// Contestants of that measure; none is all of them.
+    #[serde(default)]
+    pub contestants: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -127,6 +158,9 @@ pub struct Cell {
     pub verdict: Option<Verdict>,
     /// Figures beside it: medians of the rounds.
     pub beside: Vec<Beside>,
+    /// More columns of a published table, beside the rounds and their mean.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub published: Vec<Beside>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -167,10 +201,26 @@ impl Run {
         }
         if self.machine.load_before > self.machine.cores as f64 / 4.0 {
             let load = self.machine.load_before;
-            cautions
-                .push(format!("The machine was busy before the run (load {load}): the figures are noise."));
+            cautions.push(format!(
+                "The machine was busy before the run ({load:.1} processors): the figures are noise."
+            ));
         }
         cautions
+    }
+
+    /// Who took more time than planned, if all of them did.
+    pub fn overtime(&self) -> Vec<String> {
+        let planned: f64 = self.scenarios.iter().map(|scenario| scenario.planned_seconds).sum();
+        if planned == 0.0 || self.seconds <= planned {
+            return Vec::new();
+        }
+        let over = |scenario: &Scenario| scenario.seconds - scenario.planned_seconds;
+        let mut late: Vec<&Scenario> =
+            self.scenarios.iter().filter(|scenario| over(scenario) > 1.0).collect();
+        late.sort_by(|a, b| over(b).total_cmp(&over(a)));
+        let list: Vec<String> =
+            late.iter().map(|scenario| format!("{} {:.0} s", scenario.name, over(scenario))).collect();
+        vec![format!("{:.0} s more than planned: {}.", self.seconds - planned, list.join(", "))]
     }
 
     /// Reads a run; `path` is its file or the folder it lies in.
@@ -231,6 +281,7 @@ impl Cell {
             interval: bootstrap(&values, seed),
             verdict: None,
             beside: Vec::new(),
+            published: Vec::new(),
             values,
         }
     }

@@ -11,7 +11,7 @@ use mysql_async::prelude::Queryable;
 use tokio::runtime::Runtime;
 
 use crate::lab::Lab;
-use crate::process::{Process, Start, Usage, free_port, is_listening, output};
+use crate::process::{Process, Start, free_port, is_listening, output};
 
 /// As published (`innodb_flush_log_at_trx_commit=0`), with memory for 6,000,000 small rows.
 const MARIADB: &[&str] = &[
@@ -40,12 +40,14 @@ const POSTGRES: &[&str] = &[
     "max_wal_size=4GB",
 ];
 
+/// The database without a server, in the folder of this run.
+pub const SQLITE_FILE: &str = "lab.db";
+
 /// The started servers.
 pub struct Servers {
     mariadb: Process,
     pub mariadb_port: u16,
-    /// Held, so that it is ended with us.
-    _postgres: Option<Process>,
+    postgres: Option<Process>,
     pub postgres_port: u16,
     runtime: Runtime,
     connection: RefCell<mysql_async::Conn>,
@@ -67,8 +69,7 @@ impl Servers {
         let connection =
             runtime.block_on(mysql_async::Conn::new(options)).context("connecting to MariaDB")?;
         let connection = RefCell::new(connection);
-        let servers =
-            Servers { mariadb, mariadb_port, _postgres: postgres, postgres_port, runtime, connection };
+        let servers = Servers { mariadb, mariadb_port, postgres, postgres_port, runtime, connection };
         servers.run("CREATE DATABASE lab; USE lab")?;
         Ok(servers)
     }
@@ -97,8 +98,12 @@ impl Servers {
         row.with_context(|| format!("{query} has no row"))
     }
 
-    pub fn mariadb_usage(&self) -> Usage {
-        self.mariadb.usage()
+    pub fn mariadb(&self) -> &Process {
+        &self.mariadb
+    }
+
+    pub fn postgres(&self) -> Option<&Process> {
+        self.postgres.as_ref()
     }
 
     pub fn mariadb_url(&self) -> String {
@@ -110,13 +115,15 @@ impl Servers {
     }
 
     /// What contestants read in their environment.
-    pub fn environment(&self) -> BTreeMap<String, String> {
+    pub fn environment(&self, lab: &Lab) -> BTreeMap<String, String> {
         let variables = [
             ("DB_HOST", "127.0.0.1".to_owned()),
             ("DB_PORT", self.mariadb_port.to_string()),
             ("DB_USER", "root".to_owned()),
             ("DB_NAME", "lab".to_owned()),
-            ("DB_URL", self.mariadb_url()),
+            ("MARIADB_URL", self.mariadb_url()),
+            ("POSTGRES_URL", self.postgres_url()),
+            ("SQLITE_FILE", lab.path(SQLITE_FILE).display().to_string()),
         ];
         variables.map(|(name, value)| (name.to_owned(), value)).into()
     }
@@ -225,7 +232,7 @@ pub fn newest_postgres() -> Option<PathBuf> {
 /// The settings that the report lists.
 pub fn settings() -> BTreeMap<String, String> {
     let listed = |words: &[&str]| words.join(" ");
-    [("MariaDB", listed(MARIADB)), ("PostgreSQL", listed(POSTGRES))]
+    [("settings of MariaDB", listed(MARIADB)), ("settings of PostgreSQL", listed(POSTGRES))]
         .map(|(name, value)| (name.to_owned(), value))
         .into()
 }

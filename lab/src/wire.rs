@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use ureq::Agent;
+use ureq::tls::TlsConfig;
 
 /// A contestant under 200 callers may be slow; a hung one must not hang the lab.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -38,6 +39,8 @@ pub fn client() -> Agent {
         .http_status_as_error(false)
         .timeout_global(Some(ANSWER_TIMEOUT))
         .max_idle_connections_per_host(1)
+        // It asks nobody but this machine, some of whose certificates are the lab's own.
+        .tls_config(TlsConfig::builder().disable_verification(true).build())
         .build()
         .into()
 }

@@ -59,6 +59,29 @@ fn contestants_keep_the_contract_and_a_short_race_ends_in_a_report() {
 }
 
 #[test]
+fn the_survey_is_raced_on_three_databases_and_what_was_published_stands_beside_it() {
+    let out = tempfile::tempdir().expect("a folder");
+    let folder = out.path().to_str().expect("its name is UTF-8");
+    let raced = lab(&["race", "survey", "--quick", "--rounds", "1", "--rows", "2000", "--out", folder]);
+    assert!(raced.status.success(), "{}", String::from_utf8_lossy(&raced.stderr));
+    let run: Value =
+        serde_json::from_slice(&fs::read(out.path().join("run.json")).expect("a run")).expect("JSON");
+    assert!(!run["command"].to_string().contains(folder), "{}", run["command"]);
+    let scenario = &run["scenarios"][0];
+    assert_eq!(scenario["absent"], Value::Array(Vec::new()));
+    for measure in scenario["measures"].as_array().expect("measures") {
+        let names: Vec<&Value> =
+            measure["cells"].as_array().expect("cells").iter().map(|cell| &cell["contestant"]).collect();
+        assert_eq!(names, ["rowcast-sqlite", "rowcast-mariadb", "rowcast-postgres"], "{measure}");
+    }
+    assert_eq!(scenario["reduced"][0], "2000 visitors instead of 6000000.");
+    let page = fs::read_to_string(out.path().join("report.md")).expect("a report");
+    let row =
+        page.lines().find(|line| line.starts_with("| the same at its peak")).expect("what was published");
+    assert!(row.contains("1,000 requests/s") && row.contains("rowcast-mariadb "), "{row}");
+}
+
+#[test]
 fn a_name_that_nobody_has_is_told_with_those_that_there_are() {
     let output = lab(&["race", "hello", "--services", "cobol"]);
     assert!(!output.status.success());

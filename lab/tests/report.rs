@@ -62,8 +62,8 @@ fn a_browser_draws_every_chart_and_table_and_a_narrow_one_does_not_scroll_sidewa
     let script = "{ wide: page.documentElement.scrollWidth, charts: page.querySelectorAll('svg.chart').length,\
         bars: [...page.querySelectorAll('svg .bar')].filter(bar => bar.getBoundingClientRect().height > 5).length,\
         tall: [...page.querySelectorAll('svg.chart')].every(svg => svg.getBoundingClientRect().height >= 38),\
-        rows: page.querySelectorAll('section > .wide tbody tr').length,\
-        empty: [...page.querySelectorAll('section > .wide td:nth-child(2)')].filter(cell => !cell.textContent).length,\
+        rows: page.querySelectorAll('section > .figures tbody tr').length,\
+        empty: [...page.querySelectorAll('section > .figures td:nth-child(2)')].filter(cell => !cell.textContent).length,\
         letters: Math.min(...[...page.querySelectorAll('svg text, td, p')].map(it => parseFloat(getComputedStyle(it).fontSize))),\
         outside: [...page.querySelectorAll('svg text')].filter(it => it.getBoundingClientRect().right > page.defaultView.innerWidth).length,\
         requests: page.defaultView.performance.getEntriesByType('resource').length }";

@@ -154,6 +154,34 @@ fn a_full_disk_writes_nothing() -> Result<()> {
 }
 
 #[test]
+fn a_failed_import_leaves_no_table_that_it_created() -> Result<()> {
+    each(|place| {
+        let file = tempfile::NamedTempFile::with_suffix(".csv")?;
+        let import = |text: &str| -> Result<(bool, String)> {
+            std::fs::write(file.path(), text)?;
+            let mut command = Command::new(env!("CARGO_BIN_EXE_rowcast"));
+            command
+                .args(["import", "people", "--create", "--yes", "--database", &place.url])
+                .arg(file.path());
+            let output = command.env_clear().output()?;
+            Ok((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()))
+        };
+        let (is_success, said) = import("id,name\n1,Ada\n2,Bo\n1,Cy\n")?;
+        ensure!(
+            !is_success && said.contains("the table 'people' that was created for it was removed"),
+            "{said}"
+        );
+        // Else the second one would find a table.
+        let (is_success, said) = import("id,name\n1,Ada\n2,Bo\n")?;
+        ensure!(is_success, "{said}");
+        let server = start(&place.url)?;
+        let listed = request(server.port, "GET /records/people?order=id", &[], "")?;
+        ensure!(listed == br#"{"records":[{"id":1,"name":"Ada"},{"id":2,"name":"Bo"}]}"#, "{listed:?}");
+        server.stop()
+    })
+}
+
+#[test]
 fn answers_are_compressed_for_those_who_accept_it() -> Result<()> {
     let place = Place::new(Engine::Sqlite, "")?;
     let server = start(&place.url)?;

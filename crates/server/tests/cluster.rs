@@ -21,7 +21,7 @@ mod support;
 const PHASE_TIMEOUT: Duration = Duration::from_secs(60);
 const CLIENTS: i64 = 8;
 /// Ports that the script uses, one after the other.
-const PORTS: u16 = 8;
+const PORTS: u16 = 9;
 const SHARDS: usize = 3;
 const SHARD: &str = "shard2";
 
@@ -138,11 +138,15 @@ fn lose_parts(cluster: &Cluster, seen: &Seen) -> Result<()> {
     wait_until("clear refusals", PHASE_TIMEOUT, || refused() > 20)?;
     wait_until("answers of the other storage servers", PHASE_TIMEOUT, || served() > before + 200)?;
     cluster.run(&["revive", SHARD])?;
-    wait_until("nothing is refused any more", PHASE_TIMEOUT, || {
-        let (refused_before, served_before) = (refused(), served());
-        thread::sleep(Duration::from_millis(500));
-        refused() == refused_before && served() > served_before
-    })?;
+    all_is_well(seen)?;
+
+    // One that hangs is worse: it takes connections, and every request that it is asked for would hold one.
+    cluster.run(&["freeze", SHARD])?;
+    let (served_before, refused_before) = (served(), refused());
+    wait_until("clear refusals", PHASE_TIMEOUT, || refused() > refused_before + 100)?;
+    wait_until("answers of the other storage servers", PHASE_TIMEOUT, || served() > served_before + 500)?;
+    cluster.run(&["thaw", SHARD])?;
+    all_is_well(seen)?;
 
     // What was on its way through it fails; what is sent afterwards goes through the other.
     let before = refused();
@@ -152,6 +156,15 @@ fn lose_parts(cluster: &Cluster, seen: &Seen) -> Result<()> {
     let lost = refused() - before;
     ensure!(lost <= usize::try_from(CLIENTS)?, "{lost} requests failed, but {CLIENTS} were in flight");
     cluster.run(&["revive", "rowcast1"]).map(drop)
+}
+
+fn all_is_well(seen: &Seen) -> Result<()> {
+    let now = || (seen.refused.load(Ordering::Relaxed), seen.served.load(Ordering::Relaxed));
+    wait_until("nothing is refused any more", PHASE_TIMEOUT, || {
+        let before = now();
+        thread::sleep(Duration::from_millis(500));
+        now().0 == before.0 && now().1 > before.1
+    })
 }
 
 /// Each client is many visitors, one after the other: created, seen, closed.

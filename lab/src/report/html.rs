@@ -1,9 +1,11 @@
 //! The report as one page that needs nothing beside it.
 
+use crate::report::against;
 use crate::report::chart::bars;
-use crate::report::escape::escape;
-use crate::report::markdown::facts;
+use crate::report::escape::{escape, sentence};
+use crate::report::markdown::{AGAINST, facts, times};
 use crate::report::table::{Table, of_measure, of_rounds};
+use crate::report::then;
 use crate::run::{Measure, Run, Scenario};
 
 pub const STYLE: &str = include_str!("page.css");
@@ -23,7 +25,9 @@ pub fn write(run: &Run) -> String {
     for scenario in &run.scenarios {
         body.push_str(&format!("<a href=\"#{0}\">{0}</a> ", escape(&scenario.name)));
     }
-    body.push_str("</nav>\n<details><summary>Machine, versions and settings</summary><dl>\n");
+    body.push_str(
+        "<a href=\"#time\">time</a></nav>\n<details><summary>Machine, versions and settings</summary><dl>\n",
+    );
     for (name, value) in facts(run) {
         body.push_str(&format!("<dt>{}</dt><dd>{}</dd>\n", escape(&name), escape(&value)));
     }
@@ -33,8 +37,13 @@ pub fn write(run: &Run) -> String {
          rounds agree on. Where such intervals of a ratio hold 1, the run shows <em>no difference</em>.</p>\n",
     );
     for scenario in &run.scenarios {
-        body.push_str(&one(scenario));
+        body.push_str(&one(scenario, run.seed));
     }
+    body.push_str(&format!("<section id=\"time\">\n<h2>Where the time went</h2>\n{}", rows(&times(run))));
+    for late in run.overtime() {
+        body.push_str(&format!("<p class=\"finding\">{}</p>\n", escape(&late)));
+    }
+    body.push_str("</section>\n");
     page(&format!("The lab, {}", run.started), &body)
 }
 
@@ -48,12 +57,12 @@ pub fn page(title: &str, body: &str) -> String {
     )
 }
 
-fn one(scenario: &Scenario) -> String {
+fn one(scenario: &Scenario, seed: u64) -> String {
     let mut text = format!(
         "<section id=\"{}\">\n<h2>{}</h2>\n<p>{}</p>\n<ul class=\"field\">\n",
         escape(&scenario.name),
         escape(&scenario.title),
-        escape(&scenario.about)
+        sentence(&scenario.about)
     );
     for entrant in &scenario.contestants {
         text.push_str(&format!(
@@ -72,7 +81,19 @@ fn one(scenario: &Scenario) -> String {
     }
     text.push_str("</ul>\n");
     for finding in &scenario.findings {
-        text.push_str(&format!("<p class=\"finding\">{}</p>\n", escape(finding)));
+        text.push_str(&format!("<p class=\"finding\">{}</p>\n", sentence(finding)));
+    }
+    for reduced in &scenario.reduced {
+        text.push_str(&format!("<p><b>Reduced:</b> {}</p>\n", sentence(reduced)));
+    }
+    if let Some(table) = then::of_scenario(scenario) {
+        text.push_str(&format!("<h3>Then and now</h3>\n{}", classed(&table, "wide words")));
+    }
+    if let Some(table) = against::of_scenario(scenario, seed) {
+        text.push_str(&format!(
+            "<h3>Rowcast against each</h3>\n<p>{AGAINST}</p>\n{}",
+            classed(&table, "wide factors")
+        ));
     }
     for measure in &scenario.measures {
         text.push_str(&figures(measure));
@@ -83,9 +104,12 @@ fn one(scenario: &Scenario) -> String {
 fn figures(measure: &Measure) -> String {
     let mut text = format!("<h3>{} <small>{}</small></h3>\n", escape(&measure.name), escape(&measure.unit));
     text.push_str(&bars(measure));
-    text.push_str(&rows(&of_measure(measure)));
+    text.push_str(&classed(&of_measure(measure), "wide figures"));
     if measure.cells.iter().any(|cell| cell.values.len() > 1) {
-        text.push_str("<details><summary>Every round</summary>\n");
+        // A published table is shown as it was.
+        let is_published = measure.cells.iter().any(|cell| !cell.published.is_empty());
+        let open = if is_published { " open" } else { "" };
+        text.push_str(&format!("<details{open}><summary>Every round</summary>\n"));
         text.push_str(&rows(&of_rounds(measure)));
         text.push_str("</details>\n");
     }
@@ -94,11 +118,15 @@ fn figures(measure: &Measure) -> String {
 
 /// A table that scrolls by itself where the page is narrow.
 pub fn rows(table: &Table) -> String {
+    classed(table, "wide")
+}
+
+fn classed(table: &Table, class: &str) -> String {
     let cells = |tag: &str, cells: &[String]| -> String {
         cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect()
     };
     let mut text = format!(
-        "<div class=\"wide\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n",
+        "<div class=\"{class}\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n",
         cells("th", &table.head)
     );
     for row in &table.rows {

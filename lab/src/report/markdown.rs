@@ -1,6 +1,9 @@
 //! The report as Markdown.
 
+use crate::plan::clock;
+use crate::report::against;
 use crate::report::table::{Table, of_measure, of_rounds};
+use crate::report::then;
 use crate::run::{Measure, Run, Scenario};
 
 pub fn write(run: &Run) -> String {
@@ -16,9 +19,29 @@ pub fn write(run: &Run) -> String {
     }
     text.push_str(&list(&facts(run)));
     for scenario in &run.scenarios {
-        text.push_str(&one(scenario));
+        text.push_str(&one(scenario, run.seed));
+    }
+    text.push_str(&format!("\n## Where the time went\n\n{}", rows(&times(run))));
+    for sentence in run.overtime() {
+        text.push_str(&format!("\n{sentence}\n"));
     }
     text
+}
+
+/// What the numbers of a table mean.
+pub const AGAINST: &str = "How many times as good Rowcast is, by the medians: above 1 it is better. In brackets where the rounds \
+    show no difference.";
+
+/// Planned and spent time of each scenario.
+pub fn times(run: &Run) -> Table {
+    let row = |scenario: &Scenario| {
+        vec![scenario.name.clone(), clock(scenario.planned_seconds), clock(scenario.seconds)]
+    };
+    let mut rows: Vec<Vec<String>> = run.scenarios.iter().map(row).collect();
+    let planned = run.scenarios.iter().map(|scenario| scenario.planned_seconds).sum();
+    rows.push(vec!["all".to_owned(), clock(planned), clock(run.seconds)]);
+    rows.push(vec!["builds before".to_owned(), String::new(), clock(run.build_seconds)]);
+    Table { head: ["scenario", "planned", "spent"].map(str::to_owned).to_vec(), rows }
 }
 
 /// Machine, versions and settings, as names and values.
@@ -41,16 +64,27 @@ fn list(facts: &[(String, String)]) -> String {
     facts.iter().map(|(name, value)| format!("- {name}: {value}\n")).collect()
 }
 
-fn one(scenario: &Scenario) -> String {
+fn one(scenario: &Scenario, seed: u64) -> String {
     let mut text = format!("\n## {}\n\n{}\n\n", scenario.title, scenario.about);
     for entrant in &scenario.contestants {
-        text.push_str(&format!("- **{}**: {} ({})\n", entrant.name, entrant.title, entrant.version));
+        let version =
+            if entrant.version.is_empty() { String::new() } else { format!(" ({})", entrant.version) };
+        text.push_str(&format!("- **{}**: {}{version}\n", entrant.name, entrant.title));
     }
     for absent in &scenario.absent {
         text.push_str(&format!("- **{}** is absent: {}\n", absent.name, absent.reason.replace('\n', " ")));
     }
     for finding in &scenario.findings {
         text.push_str(&format!("\n{finding}\n"));
+    }
+    for reduced in &scenario.reduced {
+        text.push_str(&format!("\nReduced: {reduced}\n"));
+    }
+    if let Some(table) = then::of_scenario(scenario) {
+        text.push_str(&format!("\n### Then and now\n\n{}", rows(&table)));
+    }
+    if let Some(table) = against::of_scenario(scenario, seed) {
+        text.push_str(&format!("\n### Rowcast against each\n\n{AGAINST}\n\n{}", rows(&table)));
     }
     for measure in &scenario.measures {
         text.push_str(&figures(measure));

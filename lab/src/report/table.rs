@@ -23,11 +23,13 @@ pub fn of_measure(measure: &Measure) -> Table {
             .to_vec();
     head.extend(beside.iter().map(|name| (*name).to_owned()));
     let row = |cell: &&Cell| {
+        let is_one = cell.values.len() == 1;
+        let several = |low: f64, high: f64| if is_one { "one value".to_owned() } else { span(low, high) };
         let mut row = vec![
             cell.contestant.clone(),
             figure(cell.median),
-            span(cell.interval.low, cell.interval.high),
-            span(least(&cell.values), most(&cell.values)),
+            several(cell.interval.low, cell.interval.high),
+            several(least(&cell.values), most(&cell.values)),
             verdict(measure, cell),
         ];
         let value = |name: &&str| cell.beside.iter().find(|it| it.name == **name).map(|it| figure(it.value));
@@ -37,17 +39,23 @@ pub fn of_measure(measure: &Measure) -> Table {
     Table { rows: cells.iter().map(row).collect(), head }
 }
 
-/// The value of each round, M1 and so on, with their mean.
+/// The value of each round, M1 and so on, with their mean, and what else a published table had.
 pub fn of_rounds(measure: &Measure) -> Table {
     let rounds = measure.cells.iter().map(|cell| cell.values.len()).max().unwrap_or_default();
     let mut head = vec!["contestant".to_owned()];
     head.extend((1..=rounds).map(|round| format!("M{round}")));
     head.push("mean".to_owned());
+    let longest = measure.cells.iter().map(|cell| &cell.published).max_by_key(|columns| columns.len());
+    let columns: Vec<&str> = longest.into_iter().flatten().map(|column| column.name.as_str()).collect();
+    head.extend(columns.iter().map(|name| (*name).to_owned()));
     let row = |cell: &Cell| {
         let mut row = vec![cell.contestant.clone()];
         row.extend(cell.values.iter().map(|value| figure(*value)));
         row.resize(rounds + 1, String::new());
         row.push(figure(cell.mean));
+        let value =
+            |name: &&str| cell.published.iter().find(|it| it.name == **name).map(|it| figure(it.value));
+        row.extend(columns.iter().map(|name| value(name).unwrap_or_default()));
         row
     };
     Table { rows: ordered(measure).into_iter().map(row).collect(), head }
@@ -66,6 +74,7 @@ pub fn ordered(measure: &Measure) -> Vec<&Cell> {
 
 fn verdict(measure: &Measure, cell: &Cell) -> String {
     match (&cell.verdict, measure.best()) {
+        (Some(verdict), _) if cell.values.len() == 1 => format!("{:.2} × worse", verdict.factor),
         (Some(verdict), _) => factor(verdict),
         (None, Some(best)) if best.contestant == cell.contestant => "best".to_owned(),
         _ => String::new(),

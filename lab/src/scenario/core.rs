@@ -5,11 +5,11 @@ use std::fs;
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use crate::bout::{Figure, loaded, rounds};
+use crate::bout::{Figure, everyone, loaded, rounds};
 use crate::contestant::Racer;
 use crate::contract::{POSTS, is_answer, list, post, reset_posts};
 use crate::field::enter;
-use crate::lab::Lab;
+use crate::lab::{Lab, Options};
 use crate::load::{Limit, Load, Tool};
 use crate::run::{Better, Measure, Scenario};
 use crate::sampler::Sample;
@@ -29,7 +29,9 @@ const BODIES: u64 = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Operation {
-    Read(Tool, u32),
+    /// By ab, a connection for each request.
+    ReadAb(u32),
+    Read(u32),
     List,
     Create,
     Update,
@@ -43,17 +45,18 @@ enum Operation {
 pub fn run(lab: &Lab) -> Result<Scenario> {
     let servers = Servers::start(lab, false)?;
     let (field, absent) = enter(lab, "core", Some(&servers))?;
+    reset_posts(&servers)?;
     let mut operations = vec![
-        Operation::Read(Tool::Ab, 8),
-        Operation::Read(Tool::Ab, 10),
-        Operation::Read(Tool::Oha, 32),
+        Operation::ReadAb(8),
+        Operation::ReadAb(10),
+        Operation::Read(32),
         Operation::List,
         Operation::Create,
         Operation::Update,
         Operation::Delete,
     ];
     operations.extend(lab.options.rates.iter().map(|rate| Operation::Late(*rate)));
-    let measures = operations.iter().map(|operation| operation.measure()).collect();
+    let measures: Vec<Measure> = operations.iter().map(|operation| operation.measure()).collect();
     let bodies = lab.path("updates.txt");
     let line = |number: u64| json!({"content": format!("changed to {number}")}).to_string() + "\n";
     fs::write(&bodies, (0..BODIES).map(line).collect::<String>())?;
@@ -61,23 +64,47 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
     let run = |measure: usize, racer: usize| {
         turn(lab, &servers, &field.racers[racer], operations[measure], &bodies)
     };
-    let (measures, out) = rounds(lab, &field.names(), lab.options.rounds, measures, run);
-    Ok(field.close("core", "The core, ported", ABOUT, measures, [absent, out].concat()))
+    let turns = everyone(&field.names(), &measures);
+    let mut raced = rounds(lab, &field.names(), lab.options.round_range(), measures, turns, run);
+    raced.reduced.extend(reduced(lab));
+    Ok(field.close("core", "The core, ported", ABOUT, absent, raced))
+}
+
+/// What ab did of the published 100,000 requests.
+fn reduced(lab: &Lab) -> Option<String> {
+    let Options { seconds, requests, published, .. } = &lab.options;
+    (!published).then(|| {
+        format!(
+            "ab asks for about {seconds} seconds each round, {requests} times at most, and not 100,000 times as \
+             published; `--published` does that."
+        )
+    })
 }
 
 fn turn(lab: &Lab, servers: &Servers, racer: &Racer, operation: Operation, bodies: &str) -> Result<Figure> {
     let load = operation.load(lab, racer, bodies);
-    prepare(servers, operation)?;
-    load.warm_up(lab)?;
-    prepare(servers, operation)?;
+    if operation == Operation::Delete {
+        servers.run(&to_delete())?;
+    }
+    let figure = timed(lab, servers, racer, operation, &load);
+    // Everyone finds the table as the contract left it; truncating it takes longer than a warm-up.
+    if matches!(operation, Operation::Create | Operation::Update | Operation::Delete) {
+        reset_posts(servers)?;
+    }
+    figure
+}
+
+fn timed(lab: &Lab, servers: &Servers, racer: &Racer, operation: Operation, load: &Load) -> Result<Figure> {
+    let load = load.warm_up(lab)?;
     let before = servers.number("SELECT COUNT(*) FROM posts")?;
-    let (found, requests, mut figure) = loaded(lab, racer, Some(servers), &load, &operation.sample(racer))?;
+    let sample = operation.sample(racer);
+    let (found, requests, mut figure) = loaded(lab, racer, Some(servers.mariadb()), &load, &sample)?;
     let after = servers.number("SELECT COUNT(*) FROM posts")?;
     match operation {
         Operation::Create => {
             ensure!(after - before == requests, "{requests} creates made {} rows", after - before);
         }
-        Operation::Delete => is_deleted(before - after, found.good)?,
+        Operation::Delete => is_deleted(before, after, found.good)?,
         _ => ensure!(after == before, "{before} rows became {after}"),
     }
     if let Operation::Late(_) = operation {
@@ -88,25 +115,21 @@ fn turn(lab: &Lab, servers: &Servers, racer: &Racer, operation: Operation, bodie
     Ok(figure)
 }
 
-fn prepare(servers: &Servers, operation: Operation) -> Result<()> {
-    reset_posts(servers)?;
-    if operation == Operation::Delete {
-        let last = DELETED.0 * 2 - 1;
-        let columns = "SELECT seq, 1, 1, 'to be deleted'";
-        servers.run(&format!("INSERT INTO posts {columns} FROM seq_{}_to_{last}", DELETED.0))?;
-        servers.run(&format!(
-            "INSERT INTO posts {columns} FROM seq_{}_to_{}",
-            SAMPLED.0,
-            SAMPLED.0 + SAMPLED.1
-        ))?;
-    }
-    Ok(())
+/// Rows for the load and for the checking client to delete.
+fn to_delete() -> String {
+    let rows = |first: u64, count: u64| {
+        let last = first + count - 1;
+        format!("INSERT INTO posts SELECT seq, 1, 1, 'to be deleted' FROM seq_{first}_to_{last}")
+    };
+    format!("{}; {}", rows(DELETED.0, DELETED.0), rows(SAMPLED.0, SAMPLED.1))
 }
 
-/// Ids are drawn with repeats, so fewer rows go than requests come; how many is known.
-fn is_deleted(deleted: u64, requests: u64) -> Result<()> {
-    let rows = DELETED.0 as f64;
-    let expected = rows * (1.0 - (-(requests as f64) / rows).exp());
+/// Ids are drawn with repeats, and some rows went while it was warmed up, so fewer go than requests come; how many is
+/// known.
+fn is_deleted(before: u64, after: u64, requests: u64) -> Result<()> {
+    let there = before.saturating_sub(POSTS + SAMPLED.1) as f64;
+    let expected = there * (1.0 - (-(requests as f64) / DELETED.0 as f64).exp());
+    let deleted = before.saturating_sub(after);
     ensure!(
         deleted as f64 > expected * 0.9,
         "{requests} deletes took {deleted} rows, about {expected:.0} were due"
@@ -117,10 +140,10 @@ fn is_deleted(deleted: u64, requests: u64) -> Result<()> {
 impl Operation {
     fn measure(self) -> Measure {
         let (name, unit, better) = match self {
-            Operation::Read(Tool::Ab, connections) => {
+            Operation::ReadAb(connections) => {
                 (format!("read, ab -c {connections}"), "requests/s", Better::More)
             }
-            Operation::Read(Tool::Oha, connections) => {
+            Operation::Read(connections) => {
                 (format!("read, oha, {connections} connections"), "requests/s", Better::More)
             }
             Operation::List => ("list of 100, oha, 32 connections".to_owned(), "requests/s", Better::More),
@@ -140,8 +163,8 @@ impl Operation {
         let load = Load::get(pattern("[1-9][0-9]?"), 32, Limit::Seconds(options.seconds));
         let load = Load { is_pattern: true, ..load };
         match self {
-            Operation::Read(Tool::Oha, connections) => Load { connections, ..load },
-            Operation::Read(Tool::Ab, connections) => {
+            Operation::Read(connections) => Load { connections, ..load },
+            Operation::ReadAb(connections) => {
                 let limit = match options.published {
                     true => Limit::Requests(options.requests),
                     false => Limit::Either(options.seconds, options.requests),
@@ -164,7 +187,7 @@ impl Operation {
         let at = |id: u64| racer.url(&format!("{}/{id}", racer.service.core.posts));
         let posts = racer.url(&racer.service.core.posts);
         match self {
-            Operation::Read(..) | Operation::Late(_) => Sample {
+            Operation::ReadAb(_) | Operation::Read(_) | Operation::Late(_) => Sample {
                 call: Box::new(move |number| Call::get(at(number % POSTS + 1))),
                 check: Box::new(|number, answer| is_answer(answer, &post(number % POSTS + 1).to_string())),
             },

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use crate::bout::{Figure, loaded, rounds};
+use crate::bout::{Figure, everyone, loaded, rounds};
 use crate::contestant::Racer;
 use crate::contract::{LETTERS, is_file, letters, reset_texts};
 use crate::field::enter;
@@ -24,6 +24,9 @@ const ABOUT: &str = "108,000 random letters ('A' and the 57 after it), written t
 
 /// Different bodies that Rowcast is sent; 200 of them are 21 MB.
 const BODIES: usize = 200;
+/// As published.
+const FILES: u64 = 2_000;
+const AT_ONCE: u64 = 200;
 
 /// # Errors
 ///
@@ -47,12 +50,16 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
             None => file(lab, racer),
         }
     };
-    let (measures, out) = rounds(lab, &field.names(), lab.options.rounds, measures, run);
-    Ok(field.close("file", "A file, there and back", ABOUT, measures, [absent, out].concat()))
+    let turns = everyone(&field.names(), &measures);
+    let mut raced = rounds(lab, &field.names(), lab.options.round_range(), measures, turns, run);
+    if lab.options.files < FILES {
+        raced.reduced.push(format!("{} files instead of {FILES}.", lab.options.files.max(AT_ONCE)));
+    }
+    Ok(field.close("file", "A file, there and back", ABOUT, absent, raced))
 }
 
 fn file(lab: &Lab, racer: &Racer) -> Result<Figure> {
-    let load = Load::get(racer.url("/file"), 200, Limit::Requests(lab.options.files.max(200)));
+    let load = Load::get(racer.url("/file"), AT_ONCE as u32, Limit::Requests(lab.options.files.max(AT_ONCE)));
     let load = Load { tool: Tool::Ab, ..load };
     Load { limit: Limit::Requests(20), connections: 10, ..load.clone() }.run(lab)?;
     let sample = Sample {
@@ -67,8 +74,8 @@ fn file(lab: &Lab, racer: &Racer) -> Result<Figure> {
 
 fn record(lab: &Lab, servers: &Servers, racer: &Racer, texts: &str, bodies: &str) -> Result<Figure> {
     reset_texts(servers)?;
-    let count = lab.options.files.max(200);
-    let create = Load::get(racer.url(texts), 200, Limit::Requests(count));
+    let count = lab.options.files.max(AT_ONCE);
+    let create = Load::get(racer.url(texts), AT_ONCE as u32, Limit::Requests(count));
     let create = Load { method: "POST", bodies: Some(bodies.to_owned()), ..create };
     let probe = json!({"content": "x".repeat(LETTERS)}).to_string();
     let sample = Sample {
@@ -78,12 +85,12 @@ fn record(lab: &Lab, servers: &Servers, racer: &Racer, texts: &str, bodies: &str
             _ => Err(format!("{} {}, not 200 and a key", answer.status, answer.body)),
         }),
     };
-    let (created, _, first) = loaded(lab, racer, Some(servers), &create, &sample)?;
+    let (created, _, first) = loaded(lab, racer, Some(servers.mariadb()), &create, &sample)?;
     let whole =
         servers.number(&format!("SELECT COUNT(*) FROM texts WHERE CHAR_LENGTH(content) = {LETTERS}"))?;
     ensure!(whole >= count, "{count} creates made {whole} whole texts");
     let read = racer.url(&format!("{texts}/[1-9][0-9]\\?include=content"));
-    let read = Load { is_pattern: true, ..Load::get(read, 200, Limit::Requests(count)) };
+    let read = Load { is_pattern: true, ..Load::get(read, AT_ONCE as u32, Limit::Requests(count)) };
     let sample = Sample {
         call: Box::new(|number| {
             Call::get(racer.url(&format!("{texts}/{}?include=content", number % 99 + 1)))
@@ -93,7 +100,7 @@ fn record(lab: &Lab, servers: &Servers, racer: &Racer, texts: &str, bodies: &str
             length => Err(format!("{} with {length} bytes", answer.status)),
         }),
     };
-    let (found, _, second) = loaded(lab, racer, Some(servers), &read, &sample)?;
+    let (found, _, second) = loaded(lab, racer, Some(servers.mariadb()), &read, &sample)?;
     let seconds = created.seconds + found.seconds;
     let mut figure = Figure::new(count as f64 / seconds);
     // A create and a read are one job, and cost what both cost.

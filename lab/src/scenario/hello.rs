@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::bout::{loaded, rounds};
+use crate::bout::{everyone, loaded, rounds};
 use crate::contestant::Racer;
 use crate::contract::is_answer;
 use crate::field::enter;
@@ -31,7 +31,7 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
     let run = |measure: usize, racer: usize| {
         let racer = &field.racers[racer];
         let load = load(lab, racer, measure);
-        load.warm_up(lab)?;
+        let load = load.warm_up(lab)?;
         let (found, _, mut figure) = loaded(lab, racer, None, &load, &sample(racer))?;
         if load.rate.is_some() {
             let carried = figure.value;
@@ -40,8 +40,9 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         }
         Ok(figure)
     };
-    let (measures, out) = rounds(lab, &field.names(), lab.options.rounds, measures, run);
-    Ok(field.close("hello", "Hello: the floor of each", ABOUT, measures, [absent, out].concat()))
+    let turns = everyone(&field.names(), &measures);
+    let raced = rounds(lab, &field.names(), lab.options.round_range(), measures, turns, run);
+    Ok(field.close("hello", "Hello: the floor of each", ABOUT, absent, raced))
 }
 
 fn load(lab: &Lab, racer: &Racer, measure: usize) -> Load {

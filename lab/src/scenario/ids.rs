@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use crate::bout::{Figure, rounds};
-use crate::lab::Lab;
+use crate::bout::{Figure, everyone, rounds};
+use crate::lab::{Lab, fewer_rows};
 use crate::run::{Better, Entrant, Measure, Scenario};
 
 const ABOUT: &str = "The survey service of 2012 gave each visitor a random id. 6,000,000 ids of 32 and of 64 bits are drawn (wyrand), \
@@ -31,7 +31,8 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         let figure = Figure::new([pairs, repeats][measure] as f64);
         Ok(figure.with("expected", [expected.0, expected.1][measure]))
     };
-    let (measures, absent) = rounds(lab, &names, lab.options.rounds, measures, run);
+    let turns = everyone(&names, &measures);
+    let raced = rounds(lab, &names, lab.options.round_range(), measures, turns, run);
     let entrant = |name: &String| Entrant {
         name: name.clone(),
         title: format!("random ids of {name}"),
@@ -42,9 +43,11 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         title: "Random ids that collide".to_owned(),
         about: ABOUT.to_owned(),
         contestants: names.iter().map(entrant).collect(),
-        absent,
-        measures,
+        absent: raced.absent,
+        measures: raced.measures,
         findings: vec![finding(rows as f64)],
+        reduced: [raced.reduced, fewer_rows(lab, "ids")].concat(),
+        ..Scenario::default()
     })
 }
 

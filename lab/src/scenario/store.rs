@@ -38,11 +38,11 @@ pub struct Postgres {
 }
 
 impl Store {
-    /// A SQLite file, in write-ahead logging, durable as `synchronous=NORMAL` is.
+    /// A SQLite file, in write-ahead logging, as durable as Rowcast keeps it.
     pub fn sqlite(lab: &Lab, name: &str) -> Result<Store> {
         let connection = rusqlite::Connection::open(lab.path(name))?;
         connection
-            .execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-262144")?;
+            .execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-262144")?;
         connection.busy_timeout(std::time::Duration::from_secs(30))?;
         Ok(Store::Sqlite(connection))
     }
@@ -211,19 +211,23 @@ impl Store {
 
     /// The rows of `visitors`.
     pub fn count(&mut self) -> Result<u64> {
-        let query = "SELECT COUNT(*) FROM visitors";
+        self.number("SELECT COUNT(*) FROM visitors")
+    }
+
+    /// The one number that a query answers with.
+    pub fn number(&mut self, query: &str) -> Result<u64> {
         match self {
             Store::Sqlite(connection) => {
                 Ok(connection.query_row(query, [], |row| row.get::<_, i64>(0))? as u64)
             }
             Store::MariaDb(connection, runtime) => {
-                runtime.block_on(connection.query_first(query))?.context("a count has a row")
+                runtime.block_on(connection.query_first(query))?.context("a number has a row")
             }
             Store::Postgres(postgres) => {
                 let row = postgres.runtime.block_on(postgres.client.query_one(query, &[]))?;
                 Ok(row.get::<_, i64>(0) as u64)
             }
-            Store::Rowcast { below, .. } => below.count(),
+            Store::Rowcast { below, .. } => below.number(query),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::bout::{Figure, rounds};
+use crate::bout::{Figure, everyone, rounds};
 use crate::contract::{is_answer, post, reset_posts};
 use crate::field::enter;
 use crate::lab::Lab;
@@ -21,6 +21,8 @@ const ABOUT: &str = "Ten at once, 1,000 calls each, one record by its key from M
     connections, over TLS, and over HTTP/2 (oha). In 2012 this raced SOAP bindings: 170 to 1,492 calls a second.";
 
 const CALLERS: u64 = 10;
+/// As published.
+const CALLS: u64 = 1_000;
 
 /// How a call gets there.
 struct Way {
@@ -98,7 +100,11 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         }
     };
     let measures = vec![Measure::new("one record, ten at once", "calls/s", Better::More)];
-    let (measures, out) = rounds(lab, &names, lab.options.rounds, measures, run);
+    let turns = everyone(&names, &measures);
+    let raced = rounds(lab, &names, lab.options.round_range(), measures, turns, run);
+    let calls = lab.options.calls;
+    let reduced =
+        if calls < CALLS { vec![format!("{calls} calls each instead of {CALLS}.")] } else { Vec::new() };
     let entrant = |way: &&Way| Entrant {
         name: way.name.to_owned(),
         title: way.title.to_owned(),
@@ -109,16 +115,17 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
         title: "Transport between the tiers".to_owned(),
         about: ABOUT.to_owned(),
         contestants: ways.iter().map(entrant).collect(),
-        absent: [absent, out].concat(),
-        measures,
-        findings: Vec::new(),
+        absent: [absent, raced.absent].concat(),
+        measures: raced.measures,
+        reduced: [raced.reduced, reduced].concat(),
+        ..Scenario::default()
     })
 }
 
 /// mariadb-slap says how many seconds all calls took, to the millisecond.
 fn driver(lab: &Lab, servers: &Servers, way: &Way) -> Result<Figure> {
     let calls = CALLERS * lab.options.calls;
-    let before = servers.mariadb_usage().cpu_seconds;
+    let before = servers.mariadb().usage().cpu_seconds;
     let mut command = Command::new("mariadb-slap");
     command.args([
         "--no-defaults",
@@ -131,7 +138,7 @@ fn driver(lab: &Lab, servers: &Servers, way: &Way) -> Result<Figure> {
     command.arg(format!("--port={}", servers.mariadb_port)).arg(format!("--concurrency={CALLERS}"));
     command.arg(format!("--number-of-queries={calls}")).args(way.more);
     let printed = output(command.arg("--query=SELECT * FROM posts WHERE id = 1"))?;
-    let spent = servers.mariadb_usage().cpu_seconds - before;
+    let spent = servers.mariadb().usage().cpu_seconds - before;
     // engine, mode, average seconds, least, most, clients, queries for each client
     let seconds: f64 =
         printed.trim().split(',').nth(2).and_then(|word| word.parse().ok()).context(printed)?;
@@ -147,27 +154,16 @@ fn over_http(lab: &Lab, servers: &Servers, way: &Way, port: u16, rowcast: &Proce
     let connections = if way.more.contains(&"--http2") { 1 } else { CALLERS as u32 };
     let more = way.more.iter().map(|word| (*word).to_owned()).collect();
     let load = Load { more, ..Load::get(url, connections, Limit::Requests(calls)) };
-    load.warm_up(lab)?;
-    let sample_port = if way.is_tls { None } else { Some(port) };
-    let before = (rowcast.usage().cpu_seconds, servers.mariadb_usage().cpu_seconds);
-    let (loaded, sampled) = match sample_port {
-        Some(port) => {
-            let sample = Sample {
-                call: Box::new(move |_| Call::get(format!("http://127.0.0.1:{port}/records/posts/1"))),
-                check: Box::new(|_, answer| is_answer(answer, &post(1).to_string())),
-            };
-            let (loaded, sampled) = beside(&sample, || load.run(lab));
-            ensure!(
-                sampled.wrong.is_none(),
-                "answered wrongly while timed: {}",
-                sampled.wrong.unwrap_or_default()
-            );
-            (loaded?, sampled.count)
-        }
-        // The checking client speaks no TLS; lengths and statuses are oha's, the body is checked over plain HTTP.
-        None => (load.run(lab)?, 0),
+    let load = load.warm_up(lab)?;
+    let sample = Sample {
+        call: Box::new(|_| Call::get(load.url.clone())),
+        check: Box::new(|_, answer| is_answer(answer, &post(1).to_string())),
     };
-    let after = (rowcast.usage().cpu_seconds, servers.mariadb_usage().cpu_seconds);
+    let before = (rowcast.usage().cpu_seconds, servers.mariadb().usage().cpu_seconds);
+    let (loaded, sampled) = beside(&sample, || load.run(lab));
+    let after = (rowcast.usage().cpu_seconds, servers.mariadb().usage().cpu_seconds);
+    ensure!(sampled.wrong.is_none(), "answered wrongly while timed: {}", sampled.wrong.unwrap_or_default());
+    let (loaded, sampled) = (loaded?, sampled.count);
     ensure!(
         loaded.failed == 0 && loaded.good == calls,
         "{} of {calls} calls failed",

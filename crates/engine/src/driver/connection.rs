@@ -26,6 +26,28 @@ pub trait Connection {
     /// taken are ignored.
     fn load(&self, rows: &Rows, args: Args<'_>, count: usize) -> impl Future<Output = Result<u64, Error>>;
 
+    /// The same outside of a transaction, where that costs less: they are committed, or nothing was done. `None` where it
+    /// does not.
+    fn load_alone(
+        &self,
+        _rows: &Rows,
+        _args: Args<'_>,
+        _count: usize,
+    ) -> impl Future<Output = Option<Result<u64, Error>>> {
+        async { None }
+    }
+
+    /// The same of rows whose keys the database makes: answers these in the order of the rows. `None`, and nothing was
+    /// done, where that order cannot be known, or something was refused: then they are inserted one by one.
+    fn load_made(
+        &self,
+        _rows: &Rows,
+        _args: Args<'_>,
+        _count: usize,
+    ) -> impl Future<Output = Result<Option<Vec<i64>>, Error>> {
+        async { Ok(None) }
+    }
+
     /// Where queries can be run while the rows of another one are still arriving: a second connection where an
     /// engine needs one, else this one.
     fn beside(&self) -> &Self {
@@ -67,6 +89,15 @@ pub trait Change: Send + 'static {
 
     /// Whether it is more than one statement, so that it needs a place to roll back to.
     fn is_batch(&self) -> bool;
+
+    /// Does all of it by one statement outside of a transaction, if it is such a change and the connection has a way for
+    /// it. An error says that nothing was done: it is run in a transaction then.
+    fn run_alone(
+        &mut self,
+        _connection: &impl Connection,
+    ) -> impl Future<Output = Option<Result<Self::Output, Error>>> {
+        async { None }
+    }
 
     /// Whether it changes tables: where others share a transaction, it needs one for itself, and foreign keys are
     /// looked at when it has ended.

@@ -200,4 +200,20 @@ impl Connection for Session {
             Session::Postgres(session) => session.load(rows, args, count).await,
         }
     }
+
+    async fn load_alone(&self, rows: &Rows, args: Args<'_>, count: usize) -> Option<Result<u64, Error>> {
+        match self {
+            Session::Sqlite(session) => session.load_alone(rows, args, count).await,
+            Session::MySql(session) => session.load_alone(rows, args, count).await,
+            Session::Postgres(session) => session.load_alone(rows, args, count).await,
+        }
+    }
+
+    async fn load_made(&self, rows: &Rows, args: Args<'_>, count: usize) -> Result<Option<Vec<i64>>, Error> {
+        match self {
+            Session::Sqlite(session) => session.load_made(rows, args, count).await,
+            Session::MySql(session) => session.load_made(rows, args, count).await,
+            Session::Postgres(session) => session.load_made(rows, args, count).await,
+        }
+    }
 }

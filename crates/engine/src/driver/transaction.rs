@@ -48,6 +48,13 @@ async fn attempt<C: Change>(session: &impl Transactional, change: &mut C) -> Res
             Outcome::Commit(output) | Outcome::Rollback(output) => output,
         });
     }
+    match change.run_alone(session).await {
+        Some(Ok(output)) => return Ok(output),
+        Some(Err(_)) if session.failure() == Failure::Lost => return Err(unknown_outcome()),
+        Some(Err(error)) if session.failure().may_run_again() => return Err(error),
+        // What is refused is told record by record.
+        Some(Err(_)) | None => {}
+    }
     session.begin();
     session.control("BEGIN").await?;
     let (is_commit, result) = match change.run(session).await {

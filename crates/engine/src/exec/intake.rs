@@ -173,7 +173,7 @@ impl Intake {
     }
 
     fn is_full(&self) -> bool {
-        let most = self.shape.as_ref().map_or(usize::MAX, |shape| rows(&shape.plan).rows_max);
+        let most = self.shape.as_ref().map_or(usize::MAX, |shape| rows(&shape.plan).most());
         self.places.len() >= most || self.bytes >= CHUNK_BYTES_MAX || self.refused.len() >= REFUSED_MAX
     }
 

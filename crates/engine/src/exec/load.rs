@@ -75,7 +75,7 @@ impl Change for Load {
 }
 
 impl Load {
-    /// As many rows at once as there are; if one is refused, row by row, to learn which.
+    /// As many rows at once as there are; of those that are refused the halves, down to the row that is.
     async fn write(
         &self,
         connection: &impl Connection,
@@ -84,26 +84,24 @@ impl Load {
     ) -> Result<(), Error> {
         let statements = rows(&chunk.plan);
         let width = statements.width;
-        let mode = self.recipe.snapshot.setting.mode;
-        let args = Args::of(&self.recipe.values, mode);
-        let mut first = 0;
-        while first < chunk.places.len() {
-            let count = statements.batch(chunk.places.len() - first);
+        let args = Args::of(&self.recipe.values, self.recipe.snapshot.setting.mode);
+        // limit: halves that wait: no more than halvings of a chunk.
+        let mut waiting: Vec<_> = std::iter::once(0..chunk.places.len()).collect();
+        while let Some(range) = waiting.pop().filter(|range| !range.is_empty()) {
+            let (first, count) = (range.start, statements.batch(range.len()));
+            if count < range.len() {
+                waiting.push(first + count..range.end);
+            }
             let cells = &chunk.cells[first * width..(first + count) * width];
             match connection.load(statements, Args { cells, ..args }, count).await {
                 Ok(written) => report.add(written, count),
                 Err(error) if is_final(&error) => return Err(error),
+                Err(error) if count == 1 => self.refuse(chunk.places[first], error, report)?,
                 Err(_) => {
-                    for row in first..first + count {
-                        let cells = &chunk.cells[row * width..(row + 1) * width];
-                        match connection.load(statements, Args { cells, ..args }, 1).await {
-                            Ok(written) => report.add(written, 1),
-                            Err(error) => self.refuse(chunk.places[row], error, report)?,
-                        }
-                    }
+                    let middle = first + count / 2;
+                    waiting.extend([middle..first + count, first..middle]);
                 }
             }
-            first += count;
         }
         Ok(())
     }

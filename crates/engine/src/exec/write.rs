@@ -93,43 +93,62 @@ impl Work {
         }
         match (&plan.key, &step.sent_key) {
             (Key::Sent(_) | Key::Address(_), Some(key)) => Ok(key.clone()),
-            _ if plan.key_is_quoted => Ok(format!("\"{}\"", done.key).into_bytes()),
-            _ => Ok(done.key.to_string().into_bytes()),
+            _ => Ok(made_key(plan, done.key)),
         }
     }
 }
 
 impl Work {
-    /// speed: new records of one shape whose keys are known are inserted many at once (docs/performance.md). The results
-    /// of those before the first one that is refused; from there on each is tried by itself.
+    /// speed: new records of one shape are inserted many at once (docs/performance.md). The results of those before the
+    /// first one that is refused; from there on each is tried by itself.
     async fn together(&self, connection: &impl Connection) -> Results {
         let mut results = Vec::with_capacity(self.steps.len());
-        let Some(rows) = self.rows() else { return results };
-        let cells: Vec<Value> = self.steps.iter().flat_map(|step| step.cells.iter().cloned()).collect();
-        let args = Args::of(&self.values, self.mode);
+        let Some((plan, rows)) = self.rows() else { return results };
+        let cells = self.cells();
         while results.len() < self.steps.len() {
             let first = results.len();
-            let count = rows.batch(self.steps.len() - first);
+            let left = self.steps.len() - first;
+            let count = if rows.made_key.is_some() { rows.batch_in_order(left) } else { rows.batch(left) };
             let cells = &cells[first * rows.width..(first + count) * rows.width];
+            let args = Args { cells, ..Args::of(&self.values, self.mode) };
             let clock = Clock::start();
-            if connection.load(rows, Args { cells, ..args }, count).await.is_err() {
-                return results;
+            if rows.made_key.is_some() {
+                let Ok(Some(keys)) = connection.load_made(rows, args, count).await else { return results };
+                results.extend(keys.into_iter().map(|key| Ok(made_key(plan, key))));
+            } else {
+                let Ok(_) = connection.load(rows, args, count).await else { return results };
+                results.extend(self.sent_keys(first, count));
             }
             clock.stop();
-            let keys = self.steps[first..first + count].iter().filter_map(|step| step.sent_key.clone());
-            results.extend(keys.map(Ok));
         }
         results
     }
 
-    /// The statements for all steps together, if that is possible.
-    fn rows(&self) -> Option<&Rows> {
+    /// The plan of all steps and its statements for many, if they are new records that can be inserted together.
+    fn rows(&self) -> Option<(&WritePlan, &Rows)> {
         let first = self.steps.first().filter(|_| self.batch && self.steps.len() >= TOGETHER_MIN)?;
         let plan = write_plan(&first.plan);
-        let is_alike = |step: &Step| Arc::ptr_eq(&step.plan, &first.plan) && step.sent_key.is_some();
         let rows = plan.rows.as_deref().filter(|_| plan.taken == Taken::Error)?;
-        self.steps.iter().all(is_alike).then_some(rows)
+        let is_made = rows.made_key.is_some();
+        let is_alike =
+            |step: &Step| Arc::ptr_eq(&step.plan, &first.plan) && (is_made || step.sent_key.is_some());
+        self.steps.iter().all(is_alike).then_some((plan, rows))
     }
+
+    /// The members of all records, one record after the other.
+    fn cells(&self) -> Vec<Value> {
+        self.steps.iter().flat_map(|step| step.cells.iter().cloned()).collect()
+    }
+
+    fn sent_keys(&self, first: usize, count: usize) -> impl Iterator<Item = Result<Vec<u8>, Error>> {
+        self.steps[first..first + count].iter().filter_map(|step| step.sent_key.clone().map(Ok))
+    }
+}
+
+/// A key that the database made, as JSON.
+fn made_key(plan: &WritePlan, key: i64) -> Vec<u8> {
+    let quote = if plan.key_is_quoted { "\"" } else { "" };
+    format!("{quote}{key}{quote}").into_bytes()
 }
 
 /// What is answered of a record whose key is taken: null if it is to be ignored, else that it is a duplicate of one
@@ -162,6 +181,19 @@ impl Change for Work {
 
     fn is_batch(&self) -> bool {
         self.batch
+    }
+
+    async fn run_alone(&mut self, connection: &impl Connection) -> Option<Result<Results, Error>> {
+        let (_, rows) = self.rows().filter(|(_, rows)| rows.made_key.is_none())?;
+        let (cells, count) = (self.cells(), self.steps.len());
+        if rows.batch(count) < count {
+            return None;
+        }
+        let args = Args { cells: &cells, ..Args::of(&self.values, self.mode) };
+        let clock = Clock::start();
+        let loaded = connection.load_alone(rows, args, count).await?;
+        clock.stop();
+        Some(loaded.map(|_| self.sent_keys(0, count).collect()))
     }
 
     async fn run(&mut self, connection: &impl Connection) -> Result<Outcome<Results>, Error> {

@@ -3,13 +3,18 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::sync::Arc;
 
-use anyhow::{bail, ensure};
+use anyhow::{anyhow, bail, ensure};
 use engine::database::Database;
-use engine::exec::{self, Spooled};
+use engine::exec::{self, Answer, Spooled};
+use treeql::encode::Format;
+use treeql::error::Error;
 use treeql::policy::Policy;
-use treeql::remodel::{AskedColumn, AskedTable, Remodel, Shown, create_table};
-use treeql::request::{Cell, Fields, Operation, Piece, is_integer, is_numeric, read_fields};
+use treeql::remodel::{AskedColumn, AskedTable, Remodel, Shown, create_table, drop_table};
+use treeql::request::{
+    Cell, Fields, Operation, Piece, Request, Values, Window, is_integer, is_numeric, read_fields,
+};
 use treeql::schema::ColumnType;
+use treeql::sql::SchemaChange;
 
 use crate::transfer::options::ImportOptions;
 use crate::transfer::session::told;
@@ -74,6 +79,42 @@ pub async fn create(
         std::io::stdin().lock().read_line(&mut answer)?;
         ensure!(answer.trim().eq_ignore_ascii_case("y"), "nothing was done");
     }
+    let asked = AskedTable { name: Some(options.table.clone()), columns: Some(columns) };
+    change(database, |remodel| create_table(remodel, asked)).await
+}
+
+/// What an import that failed says, after the table that was created for it has been removed; a table with rows stays.
+pub async fn take_back(database: &Arc<Database>, table: &str, failure: anyhow::Error) -> anyhow::Error {
+    let removed = match is_empty(database, table).await {
+        Ok(true) => change(database, |remodel| drop_table(remodel, table)).await,
+        Ok(false) => Err(anyhow!("it has rows")),
+        Err(error) => Err(error),
+    };
+    let then = match removed {
+        Ok(()) => "was removed again".to_owned(),
+        Err(error) => format!("was not removed: {error:#}"),
+    };
+    anyhow!("{failure:#}; the table '{table}' that was created for it {then}")
+}
+
+async fn is_empty(database: &Arc<Database>, table: &str) -> anyhow::Result<bool> {
+    let snapshot = database.snapshot();
+    let values = Values { limit: Some(1), ..Values::default() };
+    let mut request = Request::new(Operation::List, table);
+    request.window = Window::of(values.limit, values.offset);
+    let plan = snapshot.plan(&request, &Arc::new(Policy::default())).map_err(|error| told(&error))?;
+    match exec::list(&snapshot, &plan, values, Format::Ndjson).await.map_err(|error| told(&error))? {
+        Answer::Whole(lines) => Ok(lines.is_empty()),
+        Answer::Stream(..) => Ok(false),
+    }
+}
+
+/// Makes a change of the schema; the operator may do everything.
+async fn change(
+    database: &Arc<Database>,
+    plan: impl FnOnce(Remodel<'_>) -> Result<SchemaChange, Error>,
+) -> anyhow::Result<()> {
+    let snapshot = database.snapshot();
     let policy = Policy::default();
     let setting = snapshot.setting;
     let shown = Shown {
@@ -84,8 +125,7 @@ pub async fn create(
     };
     let publication = &database.options().publication;
     let remodel = Remodel { shown, dialect: setting.dialect, publication };
-    let asked = AskedTable { name: Some(options.table.clone()), columns: Some(columns) };
-    let change = create_table(remodel, asked).map_err(|error| told(&error))?;
+    let change = plan(remodel).map_err(|error| told(&error))?;
     exec::remodel(database, change).await.map_err(|error| told(&error))
 }
 

@@ -15,7 +15,7 @@ use treeql::request::{Operation, Query, Request, Values};
 
 use crate::api::{cleaning, import_document, making};
 use crate::config::Config;
-use crate::transfer::create::create;
+use crate::transfer::create::{create, take_back};
 use crate::transfer::options::ImportOptions;
 use crate::transfer::progress::Line;
 use crate::transfer::session::{format_of, told, with_database};
@@ -47,17 +47,23 @@ pub fn import(config: &Config, options: ImportOptions) -> anyhow::Result<()> {
                 return Ok(Report::default());
             }
         }
-        let snapshot = database.snapshot();
-        let total = spooled.len();
-        let recipe = Arc::new(recipe(config, &snapshot, options, syntax));
-        // What is wrong with the table is told before the records are looked at.
-        snapshot.plan(&recipe.request, &recipe.policy).map_err(|error| told(&error))?;
-        let line = is_shown.then(|| Line::watch(&recipe.progress, Some(total))).transpose()?;
-        let report = exec::load(Arc::clone(&recipe), spooled).await;
-        drop(line);
-        report.map_err(|error| told(&error))
+        let new = options.is_new.then(|| options.table.clone());
+        let recipe = Arc::new(recipe(config, &database.snapshot(), options, syntax));
+        match (load(recipe, spooled, is_shown).await, new) {
+            (Err(failure), Some(table)) => Err(take_back(database, &table, failure).await),
+            (result, _) => result,
+        }
     })?;
     tell(&report, syntax, is_json, is_dry_run, start.elapsed())
+}
+
+async fn load(recipe: Arc<Recipe>, spooled: Spooled, is_shown: bool) -> anyhow::Result<Report> {
+    // What is wrong with the table is told before the records are looked at.
+    recipe.snapshot.plan(&recipe.request, &recipe.policy).map_err(|error| told(&error))?;
+    let line = is_shown.then(|| Line::watch(&recipe.progress, Some(spooled.len()))).transpose()?;
+    let report = exec::load(recipe, spooled).await;
+    drop(line);
+    report.map_err(|error| told(&error))
 }
 
 fn recipe(config: &Config, snapshot: &Arc<Snapshot>, options: ImportOptions, syntax: Syntax) -> Recipe {

@@ -31,12 +31,16 @@ pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
     };
     let (dialect, srid) = (scope.setting.dialect, scope.setting.srid);
     let cells = cells.into_iter().map(|(column, param)| (column.clone(), param)).collect();
-    let returning = returned.filter(|_| returns_key).cloned();
-    let insert = sql::Insert { table: table.name.clone(), cells, conflict, returning, srid };
+    let insert =
+        sql::Insert { table: table.name.clone(), cells, conflict, returning: returned.cloned(), srid };
     let width = request.members.len();
+    let statement = Some(sql::insert(dialect, &insert, 1, width));
+    // Spider numbers the rows of one statement as its shards do, not one after the other.
+    let returning = insert.returning.clone().filter(|_| !table.is_sharded);
+    let many = sql::Insert { returning, ..insert };
     Ok(WritePlan {
         table: id,
-        statement: Some(sql::insert(dialect, &insert, 1, width)),
+        statement,
         key: sent,
         key_is_number: table.key().is_none_or(|key| key.kind.is_integer()),
         key_is_quoted: table.key().is_some_and(|key| key.quoted),
@@ -44,7 +48,7 @@ pub fn create(scope: &Scope<'_>, id: TableId, request: &Request<'_>) -> Result<W
         counts_rows: false,
         claims: forced.into_iter().map(|(_, claim)| claim).collect(),
         taken,
-        rows: Some(Box::new(sql::Rows::new(dialect, insert, width))),
+        rows: Some(Box::new(sql::Rows::new(dialect, many, width))),
     })
 }
 

@@ -1,20 +1,11 @@
 //! INSERT: one row or many, and what becomes of those whose key is taken.
 
-use std::sync::{Arc, OnceLock};
-
 use crate::schema::Column;
 use crate::sql::condition::Condition;
 use crate::sql::dialect::Dialect;
 use crate::sql::statement::{Param, Source, Statement};
 use crate::sql::write::write_cell;
 use crate::sql::writer::Writer;
-
-/// limit: rows of one statement, or of one run of a statement that takes a row at a time.
-const ROWS_MAX: usize = 4096;
-/// limit: holes of one statement; PostgreSQL and MySQL number them with 16 bits.
-const HOLES_MAX: usize = 60_000;
-/// How many powers of two there are up to [`ROWS_MAX`].
-const SIZES: usize = 13;
 
 /// What is written into a table.
 #[derive(Clone, Debug)]
@@ -52,14 +43,11 @@ pub fn insert(dialect: Dialect, insert: &Insert, rows: usize, width: usize) -> S
     if insert.cells.is_empty() {
         writer.text(dialect.default_row());
     } else {
-        writer.text(" (");
-        writer.list(&insert.cells, ",", |writer, (column, _)| writer.name(&column.name));
-        writer.text(") VALUES ");
+        write_columns(&mut writer, insert);
+        writer.text(" VALUES ");
         writer.list(0..rows, ",", |writer, row| {
             writer.text("(");
-            writer.list(&insert.cells, ",", |writer, (column, param)| {
-                write_cell(writer, column, &of_row(param, row * width), insert.srid);
-            });
+            write_row(writer, insert, row * width);
             writer.text(")");
         });
     }
@@ -69,13 +57,62 @@ pub fn insert(dialect: Dialect, insert: &Insert, rows: usize, width: usize) -> S
             false => write_on_duplicate(&mut writer, &insert.table, conflict),
         }
     }
-    if let Some(key) = &insert.returning {
-        let quoted = writer.quoted(&key.name);
-        if let Some(text) = dialect.returning(&dialect.selected(key, &quoted)) {
-            writer.text(&text);
-        }
-    }
+    write_returning(&mut writer, insert);
     writer.finish()
+}
+
+/// The text of PostgreSQL that inserts rows one after the other. VALUES alone promises no order. A row of NULL, which is
+/// left out, gives the columns their types: those of the table, without a name of a type.
+pub fn insert_in_order(dialect: Dialect, insert: &Insert, rows: usize, width: usize) -> Statement {
+    let mut writer = Writer::new(dialect);
+    let names = |writer: &mut Writer| {
+        writer.list(0..insert.cells.len(), ",", |writer, cell| writer.text(&format!("c{cell}")));
+    };
+    writer.text("INSERT INTO ");
+    writer.name(&insert.table);
+    write_columns(&mut writer, insert);
+    writer.text(" SELECT ");
+    names(&mut writer);
+    writer.text(" FROM (VALUES (");
+    writer.list(&insert.cells, ",", |writer, (column, _)| {
+        writer.text("(NULL::");
+        writer.name(&insert.table);
+        writer.text(").");
+        writer.name(&column.name);
+    });
+    writer.text(",0)");
+    for row in 0..rows {
+        writer.text(",(");
+        write_row(&mut writer, insert, row * width);
+        writer.text(&format!(",{})", row + 1));
+    }
+    writer.text(") AS v (");
+    names(&mut writer);
+    writer.text(",n) WHERE n > 0 ORDER BY n");
+    write_returning(&mut writer, insert);
+    writer.finish()
+}
+
+fn write_columns(writer: &mut Writer, insert: &Insert) {
+    writer.text(" (");
+    writer.list(&insert.cells, ",", |writer, (column, _)| writer.name(&column.name));
+    writer.text(")");
+}
+
+/// The holes of a row whose first member stands in the hole `first`.
+fn write_row(writer: &mut Writer, insert: &Insert, first: usize) {
+    writer.list(&insert.cells, ",", |writer, (column, param)| {
+        write_cell(writer, column, &of_row(param, first), insert.srid);
+    });
+}
+
+fn write_returning(writer: &mut Writer, insert: &Insert) {
+    let Some(key) = &insert.returning else { return };
+    let quoted = writer.quoted(&key.name);
+    let dialect = writer.dialect();
+    if let Some(text) = dialect.returning(&dialect.selected(key, &quoted)) {
+        writer.text(&text);
+    }
 }
 
 /// The hole of the same member of another row.
@@ -161,72 +198,4 @@ fn write_on_duplicate(writer: &mut Writer, table: &str, conflict: &OnConflict) {
         writer.text(" = ");
         new(writer, column);
     }
-}
-
-/// The statements that insert many rows, made when they are first needed.
-#[derive(Debug)]
-pub struct Rows {
-    dialect: Dialect,
-    insert: Insert,
-    /// The members of a record, written or not.
-    pub width: usize,
-    /// limit: rows of one statement, a power of two.
-    pub rows_max: usize,
-    /// What takes rows as a stream of text, where the dialect has that and no key may be taken.
-    pub copy: Option<Statement>,
-    sizes: [OnceLock<Arc<Statement>>; SIZES],
-}
-
-impl Rows {
-    /// The statements for records of `width` members; they answer with nothing.
-    pub fn new(dialect: Dialect, insert: Insert, width: usize) -> Rows {
-        let insert = Insert { returning: None, ..insert };
-        let holes = insert.cells.len().max(width).max(1);
-        let most = if insert.cells.is_empty() { 1 } else { (HOLES_MAX / holes).clamp(1, ROWS_MAX) };
-        let rows_max = if most.is_power_of_two() { most } else { most.next_power_of_two() / 2 };
-        let is_plain = insert.conflict.is_none() && !insert.cells.is_empty();
-        let copy = (is_plain && dialect.has_copy()).then(|| copy(dialect, &insert));
-        Rows { dialect, insert, width, rows_max, copy, sizes: Default::default() }
-    }
-
-    /// How many of `left` rows to write at once: a power of two where each number needs a statement of its own.
-    pub fn batch(&self, left: usize) -> usize {
-        let most = left.min(self.rows_max);
-        let is_any = self.copy.is_some() || self.dialect.writes_on_a_thread();
-        if is_any || most.is_power_of_two() { most } else { most.next_power_of_two() / 2 }
-    }
-
-    /// The statement for `count` rows; it is kept if that is a power of two.
-    pub fn of(&self, count: usize) -> Arc<Statement> {
-        let make = || Arc::new(insert(self.dialect, &self.insert, count, self.width));
-        if !count.is_power_of_two() {
-            return make();
-        }
-        Arc::clone(self.sizes[count.trailing_zeros() as usize].get_or_init(make))
-    }
-
-    /// Whether rows whose key is taken are left out.
-    pub fn is_ignoring(&self) -> bool {
-        self.insert.conflict.as_ref().is_some_and(|conflict| conflict.update.is_none())
-    }
-
-    /// The reference system of shapes.
-    pub fn srid(&self) -> u32 {
-        self.insert.srid
-    }
-
-    /// The holes of one row with the columns they fill.
-    pub fn cells(&self) -> &[(Column, Param)] {
-        &self.insert.cells
-    }
-}
-
-fn copy(dialect: Dialect, insert: &Insert) -> Statement {
-    let mut writer = Writer::new(dialect);
-    writer.text("COPY ");
-    writer.name(&insert.table);
-    writer.text(" (");
-    writer.list(&insert.cells, ",", |writer, (column, _)| writer.name(&column.name));
-    writer.text(") FROM STDIN");
-    writer.finish()
 }

@@ -61,8 +61,8 @@ pub fn convert(error: &Native) -> Error {
         1040 | 1203 | 1053 | 1047 | 1158..=1161 | 1180 | 2013 | 12701 => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }
-        // Spider: the storage server of this row does not answer, others do.
-        1429 => Error::new(
+        // Spider: the storage server of this row does not answer, or `spider_max_connections` wait for it; others do.
+        1429 | 12713 => Error::new(
             Code::DatabaseUnavailable,
             "the server that holds this record does not answer; try again",
         ),

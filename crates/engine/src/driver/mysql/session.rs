@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use mysql_async::Params;
 use mysql_async::prelude::Queryable;
-use treeql::error::Error;
+use treeql::error::{Code, Error};
 use treeql::sql::{Args, Rows, Statement};
 
 use crate::driver::connection::Connection;
@@ -94,6 +94,16 @@ impl Session {
         ended
     }
 
+    /// How far apart the numbers are that the server makes. Clusters change it while they run.
+    async fn increment(&self) -> Result<i64, Error> {
+        self.check_transaction()?;
+        self.begin();
+        let result = self.lease.get().0.lock().await.query_first("SELECT @@auto_increment_increment").await;
+        self.close();
+        let increment: Option<i64> = result.map_err(|error| self.failed(&error))?;
+        increment.ok_or_else(|| Error::new(Code::Internal, "the server has no auto_increment_increment"))
+    }
+
     async fn done(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
         let values = parameters(statement, args)?;
         let mut conn = self.lease.get().0.lock().await;
@@ -149,6 +159,18 @@ impl Connection for Session {
             (true, 1) => done.rows,
             (true, _) => (count as u64).saturating_sub(done.duplicates),
         })
+    }
+
+    /// The server numbers the rows of an INSERT whose rows it can count one after the other, `auto_increment_increment`
+    /// apart, and tells the first number (MySQL's manual, "AUTO_INCREMENT Handling in InnoDB": simple inserts, in every
+    /// lock mode). It is 0 if it made none, as for a single row.
+    async fn load_made(&self, rows: &Rows, args: Args<'_>, count: usize) -> Result<Option<Vec<i64>>, Error> {
+        let increment = self.increment().await?;
+        // A statement that fails undoes itself.
+        let done = self.execute(&rows.of(count), args).await?;
+        let increment = if done.key == 0 { 0 } else { increment };
+        let keys = std::iter::successors(Some(done.key), |key| Some(key.wrapping_add(increment)));
+        Ok(Some(keys.take(count).collect()))
     }
 
     fn beside(&self) -> &Session {

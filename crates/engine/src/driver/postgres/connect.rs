@@ -11,6 +11,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::driver::hosts::Hosts;
 use crate::driver::pool::Poolable;
+use crate::driver::postgres::tap::{Tapping, Valve};
 use crate::driver::tls::{SslMode, Tls};
 
 /// limit: how long a connection may take to open.
@@ -29,6 +30,8 @@ pub struct Target {
     tls: Option<MakeRustlsConnect>,
     /// Whether statements may be prepared under a name: not through a pooler that hands connections around.
     pub is_direct: Cell<bool>,
+    /// Whether nothing is encrypted, so that rows can be taken off the socket.
+    is_plain: Cell<bool>,
     /// limit: how long a statement may take. A pooler would hand the setting to others.
     statement: Option<Duration>,
 }
@@ -41,7 +44,14 @@ pub struct Link {
     /// What carries bytes between the client and the socket.
     carrier: AbortHandle,
     /// How a second connection is made that cancels what this one does.
-    tls: Option<MakeRustlsConnect>,
+    canceller: Canceller,
+}
+
+/// What a connection was opened with.
+enum Canceller {
+    Plain,
+    Tapped(Tapping),
+    Tls(MakeRustlsConnect),
 }
 
 impl Target {
@@ -53,7 +63,7 @@ impl Target {
             Some(SslMode::Disable) => None,
             _ => Some(MakeRustlsConnect::new(tls.client_config()?)),
         };
-        Ok(Target { hosts, tls, is_direct: Cell::new(true), statement })
+        Ok(Target { hosts, tls, is_direct: Cell::new(true), is_plain: Cell::new(false), statement })
     }
 
     /// How old a connection may become.
@@ -67,13 +77,22 @@ impl Target {
             hosts: Arc::clone(&self.hosts),
             tls: self.tls.clone(),
             is_direct: Cell::new(self.is_direct.get()),
+            is_plain: Cell::new(self.is_plain.get()),
             statement: self.statement,
         }
     }
 
     /// Opens a connection.
     pub async fn open(&self) -> Result<Link, tokio_postgres::Error> {
-        let link = self.hosts.open(async |config: &Config| self.connect(config).await).await?;
+        self.set_up(self.hosts.open(async |config: &Config| self.connect(config).await).await?).await
+    }
+
+    /// Opens a connection whose rows can be taken off it, where that is possible.
+    pub async fn open_tapped(&self) -> Result<Link, tokio_postgres::Error> {
+        self.set_up(self.hosts.open(async |config: &Config| self.connect_tapped(config).await).await?).await
+    }
+
+    async fn set_up(&self, link: Link) -> Result<Link, tokio_postgres::Error> {
         if let Some(patience) = self.statement.filter(|_| self.is_direct.get()) {
             let set = format!("SET statement_timeout = {}", patience.as_millis());
             link.client.batch_execute(&set).await?;
@@ -99,6 +118,7 @@ impl Target {
                     _ => false,
                 });
                 self.is_direct.set(is_direct);
+                self.is_plain.set(is_direct && !is_encrypted(&link.client).await?);
                 return Ok(link);
             }
             Err(error) => error,
@@ -108,14 +128,40 @@ impl Target {
         Ok(link)
     }
 
+    /// The library reads rows off encrypted connections, and off sockets of the file system. A server that refuses plain
+    /// connections since is asked as usual.
+    async fn connect_tapped(&self, config: &Config) -> Result<Link, tokio_postgres::Error> {
+        let is_tcp = config.get_hosts().iter().all(|host| matches!(host, config::Host::Tcp(_)));
+        if !self.is_plain.get() || !is_tcp {
+            return self.connect(config).await;
+        }
+        let mut plain = config.clone();
+        plain.ssl_mode(config::SslMode::Require).ssl_negotiation(config::SslNegotiation::Direct);
+        let tapping = Tapping::default();
+        match plain.connect(tapping.clone()).await {
+            Ok((client, connection)) => Ok(Link::new(client, drive(connection), Canceller::Tapped(tapping))),
+            Err(_refused) => self.connect(config).await,
+        }
+    }
+
     async fn connect(&self, config: &Config) -> Result<Link, tokio_postgres::Error> {
         let Some(tls) = &self.tls else {
             let (client, connection) = config.connect(NoTls).await?;
-            return Ok(Link::new(client, drive(connection), None));
+            return Ok(Link::new(client, drive(connection), Canceller::Plain));
         };
         let (client, connection) = config.connect(tls.clone()).await?;
-        Ok(Link::new(client, drive(connection), Some(tls.clone())))
+        Ok(Link::new(client, drive(connection), Canceller::Tls(tls.clone())))
     }
+}
+
+/// Whether TLS is spoken on a connection.
+async fn is_encrypted(client: &Client) -> Result<bool, tokio_postgres::Error> {
+    let shown = client.simple_query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").await?;
+    let is_plain = |message: &tokio_postgres::SimpleQueryMessage| match message {
+        tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0) == Some("f"),
+        _ => false,
+    };
+    Ok(!shown.iter().any(is_plain))
 }
 
 /// What a connection to the one host of a URL is opened with.
@@ -149,8 +195,16 @@ fn drive(
 }
 
 impl Link {
-    fn new(client: Client, carrier: AbortHandle, tls: Option<MakeRustlsConnect>) -> Link {
-        Link { client, statements: RefCell::default(), carrier, tls }
+    fn new(client: Client, carrier: AbortHandle, canceller: Canceller) -> Link {
+        Link { client, statements: RefCell::default(), carrier, canceller }
+    }
+
+    /// Where rows can be taken off.
+    pub fn valve(&self) -> Option<&Valve> {
+        match &self.canceller {
+            Canceller::Tapped(Tapping(valve)) => Some(valve),
+            Canceller::Plain | Canceller::Tls(_) => None,
+        }
     }
 
     /// The prepared form of a statement, made on first use.
@@ -189,16 +243,17 @@ impl Poolable for Link {
 
     /// Asks the server to cancel, then closes the socket; else it would go on until all rows were sent.
     fn abandon(self) {
-        let Link { client, carrier, tls, .. } = self;
+        let Link { client, carrier, canceller, .. } = self;
         if client.is_closed() {
             return;
         }
         let token = client.cancel_token();
         tokio::spawn(async move {
             let cancelled = async {
-                match tls {
-                    Some(tls) => token.cancel_query(tls).await,
-                    None => token.cancel_query(NoTls).await,
+                match canceller {
+                    Canceller::Plain => token.cancel_query(NoTls).await,
+                    Canceller::Tapped(tapping) => token.cancel_query(tapping).await,
+                    Canceller::Tls(tls) => token.cancel_query(tls).await,
                 }
             };
             if !matches!(tokio::time::timeout(CONNECT_PATIENCE, cancelled).await, Ok(Ok(()))) {

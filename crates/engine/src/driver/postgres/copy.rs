@@ -2,38 +2,71 @@
 
 use std::io::Write;
 
+use bytes::Bytes;
 use treeql::error::Error;
 use treeql::schema::ColumnType;
 use treeql::sql::{Args, Rows};
 use treeql::value::ValueRef;
 
-/// The rows as lines.
-pub fn copy_text(rows: &Rows, args: Args<'_>, count: usize) -> Result<Vec<u8>, Error> {
-    let mut out = Vec::with_capacity(count * rows.cells().len() * 12);
-    for row in 0..count {
-        let cells = &args.cells[row * rows.width..(row + 1) * rows.width];
-        let args = Args { cells, ..args };
-        for (place, (column, param)) in rows.cells().iter().enumerate() {
+/// Bytes that are sent at once: the server works on them while the next ones are written.
+const PIECE_BYTES: usize = 32 * 1024;
+
+/// The rows as lines, some at a time.
+pub struct CopyText<'a> {
+    rows: &'a Rows,
+    args: Args<'a>,
+    count: usize,
+    next: usize,
+}
+
+impl<'a> CopyText<'a> {
+    /// Nothing has been written yet.
+    pub fn new(rows: &'a Rows, args: Args<'a>, count: usize) -> CopyText<'a> {
+        CopyText { rows, args, count, next: 0 }
+    }
+
+    fn write_row(&self, out: &mut Vec<u8>, row: usize) -> Result<(), Error> {
+        let width = self.rows.width;
+        let args = Args { cells: &self.args.cells[row * width..(row + 1) * width], ..self.args };
+        for (place, (column, param)) in self.rows.cells().iter().enumerate() {
             if place > 0 {
                 out.push(b'\t');
             }
             let bound = args.get(param)?;
             let is_shape = column.kind == ColumnType::Geometry;
             if is_shape && bound.as_ref() != ValueRef::Null {
-                write!(out, "SRID={};", rows.srid()).expect("memory takes everything");
+                write!(out, "SRID={};", self.rows.srid()).expect("memory takes everything");
             }
-            write_value(&mut out, bound.as_ref());
+            write_value(out, bound.as_ref());
         }
         out.push(b'\n');
+        Ok(())
     }
-    Ok(out)
+}
+
+impl Iterator for CopyText<'_> {
+    type Item = Result<Bytes, Error>;
+
+    fn next(&mut self) -> Option<Result<Bytes, Error>> {
+        if self.next == self.count {
+            return None;
+        }
+        let mut out = Vec::with_capacity(PIECE_BYTES + 1024);
+        while self.next < self.count && out.len() < PIECE_BYTES {
+            if let Err(error) = self.write_row(&mut out, self.next) {
+                return Some(Err(error));
+            }
+            self.next += 1;
+        }
+        Some(Ok(out.into()))
+    }
 }
 
 fn write_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
     match value {
         ValueRef::Null => out.extend_from_slice(b"\\N"),
         ValueRef::Bool(truth) => out.push(if truth { b'1' } else { b'0' }),
-        ValueRef::Int(int) => write!(out, "{int}").expect("memory takes everything"),
+        ValueRef::Int(int) => out.extend_from_slice(itoa::Buffer::new().format(int).as_bytes()),
         ValueRef::Float(float) => write!(out, "{float}").expect("memory takes everything"),
         ValueRef::Number(text) | ValueRef::Text(text) => write_text(out, text.as_bytes()),
         ValueRef::Bytes(bytes) => {
@@ -47,6 +80,10 @@ fn write_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
 }
 
 fn write_text(out: &mut Vec<u8>, text: &[u8]) {
+    let is_plain = |byte: u8| !matches!(byte, b'\\' | b'\t' | b'\n' | b'\r');
+    if text.iter().all(|byte| is_plain(*byte)) {
+        return out.extend_from_slice(text);
+    }
     for byte in text {
         match byte {
             b'\\' => out.extend_from_slice(b"\\\\"),

@@ -2,10 +2,29 @@
 
 use tokio_postgres::error::SqlState;
 use treeql::error::{Code, Error};
+use treeql::sql::Statement;
 
 use crate::driver::options::too_slow;
 use crate::driver::retry::Failure;
 use crate::driver::transaction::conflict;
+
+/// The error that a caller sees of a statement. Texts of the engine go to the log only.
+pub fn convert_in(statement: &Statement, error: &tokio_postgres::Error) -> Error {
+    let refused = error.code().and_then(|state| refused(state.code(), &statement.text));
+    refused.unwrap_or_else(|| convert(error))
+}
+
+/// What an engine does not do with rows, as Citus changing the column that says where a row is stored. Of a change of the
+/// schema the same code says that something uses what is to be changed.
+fn refused(state: &str, text: &str) -> Option<Error> {
+    let is_about_rows =
+        ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "COPY "].iter().any(|word| text.starts_with(word));
+    (state == "0A000" && is_about_rows).then(cannot)
+}
+
+fn cannot() -> Error {
+    Error::new(Code::ValueNotAccepted, "the engine of this database cannot do that")
+}
 
 /// The error that a caller sees. Texts of the engine go to the log only.
 pub fn convert(error: &tokio_postgres::Error) -> Error {
@@ -43,7 +62,7 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
             "the server that holds this record does not answer; try again",
         ),
         // What a distributed engine does not do, as finding a row by a key that it does not know to be unique.
-        ("42P10", _) => Error::new(Code::ValueNotAccepted, "the engine of this database cannot do that"),
+        ("42P10", _) => cannot(),
         (_, "08" | "53" | "57") => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }
@@ -100,4 +119,19 @@ fn is_io(error: &tokio_postgres::Error) -> bool {
         source = error.source();
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use treeql::error::Code;
+
+    use crate::driver::postgres::error::refused;
+
+    #[test]
+    fn what_the_engine_does_not_do_with_rows_is_a_value_that_is_not_accepted() {
+        let update = r#"UPDATE "visitors" SET "site"=$1 WHERE "id"=$2"#;
+        assert_eq!(refused("0A000", update).map(|error| error.code), Some(Code::ValueNotAccepted));
+        assert!(refused("0A000", r#"ALTER TABLE "visitors" ALTER "site" TYPE text"#).is_none());
+        assert!(refused("23505", update).is_none());
+    }
 }

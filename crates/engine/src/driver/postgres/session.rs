@@ -1,29 +1,43 @@
 //! Session: what one request does on a connection, its own or one that it shares.
 
 use std::cell::Cell;
+use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
+use std::task::Poll;
 
 use bytes::Bytes;
-use futures_util::{SinkExt, TryStreamExt};
+use futures_util::future::{join_all, join3};
+use futures_util::{SinkExt, TryStream, TryStreamExt};
 use tokio_postgres::RowStream;
 use tokio_postgres::types::Type;
 use treeql::error::{Code, Error};
 use treeql::sql::{Args, Rows, Statement};
+use treeql::value::{Row, ValueRef};
 
 use crate::driver::connection::{Connection, loaded};
 use crate::driver::pool::Lease;
 use crate::driver::postgres::connect::Link;
-use crate::driver::postgres::copy::copy_text;
+use crate::driver::postgres::copy::CopyText;
 use crate::driver::postgres::error::{
-    convert, failure, is_foreign_statement, is_internal, is_stale_statement,
+    convert, convert_in, failure, is_foreign_statement, is_internal, is_stale_statement,
 };
 use crate::driver::postgres::params::{Parameter, parameters};
+<<<<<<< HEAD
 use crate::driver::postgres::rows::PostgresRow;
 use crate::driver::postgres::shared::Shared;
+=======
+use crate::driver::postgres::rows::{PostgresRow, WireRows};
+use crate::driver::postgres::tap::Valve;
+>>>>>>> main
 use crate::driver::retry::Failure;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
 use crate::driver::transaction::conflict;
+
+/// speed: PostgreSQL makes up to a thousand slots for the rows of a COPY, in a time that grows with their square, and
+/// forgets them at its end (docs/performance.md). Short ones avoid that; for long ones it is little.
+const PIECE_ROWS: usize = 200;
+const PIECES_ROWS_MAX: usize = 4000;
 
 /// The connection of a session.
 pub enum Held {
@@ -99,6 +113,12 @@ impl Session {
     }
 
     fn failed(&self, error: &tokio_postgres::Error) -> Error {
+        self.note(error);
+        convert(error)
+    }
+
+    /// Remembers what the error says about running the statement again.
+    fn note(&self, error: &tokio_postgres::Error) {
         let failure = failure(error);
         // A conflict is told once, by the first statement of the transaction that failed.
         if !self.failure.get().may_run_again() {
@@ -107,7 +127,6 @@ impl Session {
         if failure.ends_connection() {
             self.give_up();
         }
-        convert(error)
     }
 
     /// PostGIS has no code of its own for text that is no shape; it calls it an internal error.
@@ -115,7 +134,8 @@ impl Session {
         if is_internal(error) && statement.text.contains("ST_GeomFromText(") {
             return Error::new(Code::ValueNotAccepted, "a shape is not written as well-known text");
         }
-        self.failed(error)
+        self.note(error);
+        convert_in(statement, error)
     }
 
     async fn start(&self, statement: &Statement, args: Args<'_>) -> Result<RowStream, Stopped> {
@@ -168,28 +188,128 @@ impl Session {
         ended
     }
 
+    /// The same with the rows taken off a tap.
+    async fn tapped_rows(
+        &self,
+        valve: &Valve,
+        statement: &Statement,
+        args: Args<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        let link = self.link();
+        // Before the valve is open: the library may look types up, and those rows are its own.
+        let prepared = link.prepared(statement).await.map_err(|error| self.failed_in(statement, &error))?;
+        let open = valve.open();
+        let started = link.client.query_raw::<_, Parameter, _>(&prepared, parameters(statement, args)?).await;
+        let mut ending = match started {
+            Ok(ending) => pin!(ending),
+            Err(error) if is_stale_statement(&error) || is_foreign_statement(&error) => {
+                drop(open);
+                link.forget(statement);
+                return self.rows(statement, args, sink).await;
+            }
+            Err(error) => return Err(self.failed_in(statement, &error).into()),
+        };
+        let mut rows = WireRows::new(prepared.columns());
+        loop {
+            let piece = poll_fn(|context| {
+                if let Poll::Ready(piece) = open.poll_piece(context) {
+                    return Poll::Ready(Ok(Some(piece)));
+                }
+                // What ends the rows comes after all of them.
+                ending.as_mut().try_poll_next(context).map(|end| end.transpose().map(|_end| None))
+            });
+            let piece = match piece.await {
+                Ok(Some(piece)) => piece,
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(self.failed_in(statement, &error).into()),
+            };
+            if let Err(stopped) = write_piece(&mut rows, &piece, sink).await {
+                self.give_up();
+                return Err(stopped);
+            }
+        }
+    }
+
     /// A failed statement would end the transaction, but for the savepoint.
     async fn load_in_savepoint(&self, rows: &Rows, args: Args<'_>, count: usize) -> Result<u64, Error> {
         self.control("SAVEPOINT load").await?;
-        let written = match &rows.copy {
-            // Through a pooler nothing is prepared, as copying needs it.
-            Some(copy) if self.is_direct && count > 1 => self.copy(copy, copy_text(rows, args, count)?).await,
-            _ => self.done(&rows.of(count), args).await.map(|done| done.rows),
-        };
+        let written = self.insert(rows, args, count).await;
         let result = written.and_then(|written| loaded(rows, written, count));
         let end = if result.is_ok() { "RELEASE load" } else { "ROLLBACK TO load; RELEASE load" };
         self.control(end).await.and(result)
     }
 
-    async fn copy(&self, statement: &Statement, text: Vec<u8>) -> Result<u64, Error> {
+    /// The rows are inserted in the order of the statement's ORDER BY, each with the next number of a sequence: so the
+    /// keys of the records are ascending, whatever the order in which they are answered with. Keys that come
+    /// otherwise were made in another way (a descending sequence, a trigger), so nothing follows from their order.
+    async fn keys_in_savepoint(
+        &self,
+        rows: &Rows,
+        args: Args<'_>,
+        count: usize,
+    ) -> Result<Option<Vec<i64>>, Error> {
+        self.control("SAVEPOINT load").await?;
+        let mut keys = Integers(Vec::with_capacity(count));
+        let result = self.rows(&rows.in_order(count), args, &mut keys).await;
+        let Integers(keys) = keys;
+        let is_known = result.is_ok() && keys.len() == count && keys.is_sorted_by(|one, next| one < next);
+        self.control(if is_known { "RELEASE load" } else { "ROLLBACK TO load; RELEASE load" }).await?;
+        Ok(is_known.then_some(keys))
+    }
+
+    async fn insert(&self, rows: &Rows, args: Args<'_>, count: usize) -> Result<u64, Error> {
+        match &rows.copy {
+            // Through a pooler nothing is prepared, as copying needs it.
+            Some(copy) if self.is_direct && count > 1 => {
+                self.copy(copy, CopyText::new(rows, args, count)).await
+            }
+            _ => {
+                let mut written = 0;
+                for first in (0..count).step_by(rows.rows_max) {
+                    let count = rows.rows_max.min(count - first);
+                    let cells = &args.cells[first * rows.width..(first + count) * rows.width];
+                    written += self.done(&rows.of(count), Args { cells, ..args }).await?.rows;
+                }
+                Ok(written)
+            }
+        }
+    }
+
+    /// All pieces follow one another without waiting: what is polled first is sent first. After one that fails the server refuses the others, and takes COMMIT
+    /// for ROLLBACK.
+    async fn copy_in_pieces(
+        &self,
+        copy: &Statement,
+        rows: &Rows,
+        args: Args<'_>,
+        count: usize,
+    ) -> Result<u64, Error> {
+        // Else it would be prepared between BEGIN and COMMIT, after COMMIT has been sent.
+        self.link().prepared(copy).await.map_err(|error| self.failed(&error))?;
+        let pieces = (0..count).step_by(PIECE_ROWS).map(|first| {
+            let count = PIECE_ROWS.min(count - first);
+            let cells = &args.cells[first * rows.width..(first + count) * rows.width];
+            self.copy(copy, CopyText::new(rows, Args { cells, ..args }, count))
+        });
+        let (begun, copied, committed) =
+            join3(self.control("BEGIN"), join_all(pieces), self.control("COMMIT")).await;
+        begun?;
+        let written = copied.into_iter().sum::<Result<u64, Error>>()?;
+        committed.map(|()| written)
+    }
+
+    async fn copy(&self, statement: &Statement, text: CopyText<'_>) -> Result<u64, Error> {
         let link = self.link();
-        let copied = async {
+        let started = async {
             let prepared = link.prepared(statement).await?;
-            let mut sink = pin!(link.client.copy_in::<_, Bytes>(&prepared).await?);
-            sink.send(text.into()).await?;
-            sink.finish().await
+            link.client.copy_in::<_, Bytes>(&prepared).await
         };
-        copied.await.map_err(|error| self.failed(&error))
+        let mut sink = pin!(started.await.map_err(|error| self.failed(&error))?);
+        for piece in text {
+            sink.feed(piece?).await.map_err(|error| self.failed(&error))?;
+        }
+        sink.finish().await.map_err(|error| self.failed(&error))
     }
 
     async fn done(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
@@ -203,12 +323,40 @@ impl Session {
     }
 }
 
+<<<<<<< HEAD
 impl Drop for Session {
     fn drop(&mut self) {
         if let Held::Shared(shared) = &self.held {
             shared.forget(self.open.get());
         }
     }
+=======
+async fn write_piece(rows: &mut WireRows, piece: &[u8], sink: &mut impl Sink) -> Result<(), Stopped> {
+    let mut rest = piece;
+    while !rest.is_empty() {
+        let row = rows.next(&mut rest).ok_or_else(|| Error::new(Code::Internal, "a row is cut off"))?;
+        if sink.row(&row)? == Flow::Flush {
+            sink.flush().await?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the first cell of each row.
+struct Integers(Vec<i64>);
+
+impl Sink for Integers {
+    fn row(&mut self, row: &impl Row) -> Result<Flow, Stopped> {
+        if let ValueRef::Int(int) = row.get(0) {
+            self.0.push(int);
+        }
+        Ok(Flow::More)
+    }
+
+    async fn flush(&mut self) -> Result<(), Stopped> {
+        Ok(())
+    }
+>>>>>>> main
 }
 
 impl Connection for Session {
@@ -220,7 +368,10 @@ impl Connection for Session {
     ) -> Result<(), Stopped> {
         self.check_transaction()?;
         self.begin();
-        let result = self.rows(statement, args, sink).await;
+        let result = match self.link().valve() {
+            Some(valve) if self.is_direct => self.tapped_rows(valve, statement, args, sink).await,
+            _ => self.rows(statement, args, sink).await,
+        };
         self.close();
         result
     }
@@ -237,6 +388,26 @@ impl Connection for Session {
         self.check_transaction()?;
         self.begin();
         let result = self.load_in_savepoint(rows, args, count).await;
+        self.close();
+        result
+    }
+
+    async fn load_alone(&self, rows: &Rows, args: Args<'_>, count: usize) -> Option<Result<u64, Error>> {
+        // Through a pooler, and of some hundred thousand cells, it would be several statements.
+        let copy = rows.copy.as_ref().filter(|_| self.is_direct)?;
+        self.begin();
+        let result = match count {
+            ..=PIECE_ROWS | PIECES_ROWS_MAX.. => self.insert(rows, args, count).await,
+            _ => self.copy_in_pieces(copy, rows, args, count).await,
+        };
+        self.close();
+        Some(result)
+    }
+
+    async fn load_made(&self, rows: &Rows, args: Args<'_>, count: usize) -> Result<Option<Vec<i64>>, Error> {
+        self.check_transaction()?;
+        self.begin();
+        let result = self.keys_in_savepoint(rows, args, count).await;
         self.close();
         result
     }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 /// Prepared statements kept by each connection.
 const STATEMENTS_MAX: usize = 512;
 /// limit: how long a statement waits for another program's lock on the file.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much of the file is read through memory mapping: pages then come from the system's cache without a copy.
 const MMAP_BYTES: i64 = 1 << 40;
 
