@@ -124,8 +124,7 @@ impl Pipeline {
         {
             return Ok(response);
         }
-        let client =
-            head.peer().address.and_then(|peer| client_ip(head.headers(), peer, on.reverse_proxy));
+        let client = head.peer().address.and_then(|peer| client_ip(head.headers(), peer, on.reverse_proxy));
         if let Some(firewall) = &on.firewall {
             firewall.check(client)?;
         }

@@ -330,7 +330,9 @@ mod tests {
 
     #[test]
     fn numbers_that_are_filled_with_zeros_are_those_that_are_rounded() {
-        for float in [0.0, -0.0, 4.5, -4.5, 0.1, 1.0 / 3.0, 23.01, 999_999_999.25, 1e-7, 1e9, 12_345.678_9, -1e15] {
+        for float in
+            [0.0, -0.0, 4.5, -4.5, 0.1, 1.0 / 3.0, 23.01, 999_999_999.25, 1e-7, 1e9, 12_345.678_9, -1e15]
+        {
             for scale in 0..=8 {
                 let mut out = Vec::new();
                 write_rounded(&mut out, float, scale);

@@ -8,11 +8,8 @@ mod params;
 mod reflect;
 mod rows;
 mod session;
-<<<<<<< HEAD
 mod shared;
-=======
 mod tap;
->>>>>>> main
 mod types;
 
 pub use opened::Driver;

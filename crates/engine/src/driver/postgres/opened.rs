@@ -17,7 +17,7 @@ use crate::driver::postgres::connect::{Link, Target};
 use crate::driver::postgres::error::convert;
 use crate::driver::postgres::reflect;
 use crate::driver::postgres::session::{Held, Session};
-use crate::driver::postgres::shared::Shared;
+use crate::driver::postgres::shared::{Shared, Use};
 use crate::driver::retry::Failure;
 use crate::driver::transaction::{self, Transactional};
 
@@ -170,7 +170,7 @@ impl Driver {
                 Rc::clone(shared.insert(Rc::new(Shared::new(worker.open().await?))))
             }
         };
-        Ok(Session::new(Held::Shared(known), is_direct, None))
+        Ok(Session::new(Held::Shared(Use::new(known)), is_direct, None))
     }
 
     /// Runs a job on connections of its own.

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::rc::Rc;
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -23,13 +22,9 @@ use crate::driver::postgres::error::{
     convert, convert_in, failure, is_foreign_statement, is_internal, is_stale_statement,
 };
 use crate::driver::postgres::params::{Parameter, parameters};
-<<<<<<< HEAD
-use crate::driver::postgres::rows::PostgresRow;
-use crate::driver::postgres::shared::Shared;
-=======
 use crate::driver::postgres::rows::{PostgresRow, WireRows};
+use crate::driver::postgres::shared::Use;
 use crate::driver::postgres::tap::Valve;
->>>>>>> main
 use crate::driver::retry::Failure;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
 use crate::driver::transaction::conflict;
@@ -42,7 +37,7 @@ const PIECES_ROWS_MAX: usize = 4000;
 /// The connection of a session.
 pub enum Held {
     /// Shared with other short reads of this worker; their statements follow one another without waiting.
-    Shared(Rc<Shared>),
+    Shared(Use),
     /// Its own.
     Leased(Box<Lease<Link>>),
 }
@@ -52,15 +47,13 @@ pub struct Session {
     held: Held,
     is_direct: bool,
     failure: Cell<Failure>,
-    /// How many statements have begun and not ended.
-    open: Cell<u32>,
     beside: Option<Box<Session>>,
 }
 
 impl Session {
     /// A session on a connection; named statements only if it is direct.
     pub fn new(held: Held, is_direct: bool, beside: Option<Box<Session>>) -> Session {
-        Session { held, is_direct, failure: Cell::default(), open: Cell::new(0), beside }
+        Session { held, is_direct, failure: Cell::default(), beside }
     }
 
     /// What the last failure said about running it again.
@@ -78,7 +71,6 @@ impl Session {
 
     /// Says that something begins on the connection. What is dropped on a shared one ends by itself.
     pub fn begin(&self) {
-        self.open.set(self.open.get() + 1);
         match &self.held {
             Held::Shared(shared) => shared.begin(),
             Held::Leased(lease) => lease.begin(),
@@ -87,7 +79,6 @@ impl Session {
 
     /// Says that what began last has ended.
     pub fn close(&self) {
-        self.open.set(self.open.get().saturating_sub(1));
         match &self.held {
             Held::Shared(shared) => shared.close(),
             Held::Leased(lease) => lease.close(),
@@ -107,7 +98,7 @@ impl Session {
 
     fn link(&self) -> &Link {
         match &self.held {
-            Held::Shared(shared) => &shared.link,
+            Held::Shared(shared) => shared.link(),
             Held::Leased(lease) => lease.get(),
         }
     }
@@ -323,14 +314,6 @@ impl Session {
     }
 }
 
-<<<<<<< HEAD
-impl Drop for Session {
-    fn drop(&mut self) {
-        if let Held::Shared(shared) = &self.held {
-            shared.forget(self.open.get());
-        }
-    }
-=======
 async fn write_piece(rows: &mut WireRows, piece: &[u8], sink: &mut impl Sink) -> Result<(), Stopped> {
     let mut rest = piece;
     while !rest.is_empty() {
@@ -356,7 +339,6 @@ impl Sink for Integers {
     async fn flush(&mut self) -> Result<(), Stopped> {
         Ok(())
     }
->>>>>>> main
 }
 
 impl Connection for Session {

@@ -1,6 +1,7 @@
 //! Shared: the connection of the short reads of a worker, and whether something on it takes long.
 
 use std::cell::Cell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use crate::driver::postgres::connect::Link;
@@ -25,26 +26,53 @@ impl Shared {
         Shared { link, open: Cell::new(0), moved: Cell::new(Instant::now()) }
     }
 
+    /// Whether statements are under way, and none of them has ended for a while.
+    pub fn is_held_up(&self) -> bool {
+        self.open.get() > 0 && self.moved.get().elapsed() > HELD_UP
+    }
+}
+
+/// The use that one session makes of the connection.
+pub struct Use {
+    shared: Rc<Shared>,
+    /// How many of its statements have begun and not ended.
+    open: Cell<u32>,
+}
+
+impl Use {
+    /// Nothing has begun.
+    pub fn new(shared: Rc<Shared>) -> Use {
+        Use { shared, open: Cell::new(0) }
+    }
+
+    /// The connection.
+    pub fn link(&self) -> &Link {
+        &self.shared.link
+    }
+
     /// Says that a statement begins.
     pub fn begin(&self) {
-        if self.open.replace(self.open.get() + 1) == 0 {
-            self.moved.set(Instant::now());
+        self.open.set(self.open.get() + 1);
+        if self.shared.open.replace(self.shared.open.get() + 1) == 0 {
+            self.shared.moved.set(Instant::now());
         }
     }
 
     /// Says that a statement has ended.
     pub fn close(&self) {
-        self.open.set(self.open.get().saturating_sub(1));
-        self.moved.set(Instant::now());
+        self.end(1);
+        self.shared.moved.set(Instant::now());
     }
 
-    /// Says that nobody waits for so many statements any more; those behind them still do.
-    pub fn forget(&self, count: u32) {
+    fn end(&self, count: u32) {
         self.open.set(self.open.get().saturating_sub(count));
+        self.shared.open.set(self.shared.open.get().saturating_sub(count));
     }
+}
 
-    /// Whether statements are under way, and none of them has ended for a while.
-    pub fn is_held_up(&self) -> bool {
-        self.open.get() > 0 && self.moved.get().elapsed() > HELD_UP
+impl Drop for Use {
+    /// Nobody waits for what has not ended; those behind it still do.
+    fn drop(&mut self) {
+        self.end(self.open.get());
     }
 }
