@@ -63,21 +63,42 @@ impl<C: Poolable> Pool<C> {
         Rc::new(Pool { idle: RefCell::new(Vec::new()), permits, size, lifetime })
     }
 
-    /// Lends one connection, opened if none is idle. Waiting longer than five seconds is 2001 (503).
-    pub async fn lease(self: &Rc<Self>, open: impl AsyncFn() -> Result<C, Error>) -> Result<Lease<C>, Error> {
+    /// Lends one connection that is wanted, opened if none is idle. Waiting longer than five seconds is 2001 (503).
+    pub async fn lease(
+        self: &Rc<Self>,
+        is_wanted: impl Fn(&C) -> bool,
+        open: impl AsyncFn() -> Result<C, Error>,
+    ) -> Result<Lease<C>, Error> {
         let permit = self.permit(1).await?;
-        self.with_permit(permit, &open).await
+        self.with_permit(permit, &is_wanted, &open).await
     }
 
     /// Lends two at once, for a query that needs another beside it; taken together, so that two that wait for their
     /// second one cannot block each other.
     pub async fn lease_two(
         self: &Rc<Self>,
+        is_wanted: impl Fn(&C) -> bool,
         open: impl AsyncFn() -> Result<C, Error>,
     ) -> Result<(Lease<C>, Lease<C>), Error> {
         let mut both = self.permit(2).await?;
         let one = both.split(1).expect("two permits were taken");
-        Ok((self.with_permit(one, &open).await?, self.with_permit(both, &open).await?))
+        let one = self.with_permit(one, &is_wanted, &open).await?;
+        Ok((one, self.with_permit(both, &is_wanted, &open).await?))
+    }
+
+    fn take_idle(&self, is_wanted: &impl Fn(&C) -> bool) -> Option<Idle<C>> {
+        let mut idle = self.idle.borrow_mut();
+        let place = idle.iter().rposition(|idle| is_wanted(&idle.connection))?;
+        Some(idle.remove(place))
+    }
+
+    /// Closes a connection that is not wanted, if with another one there would be more than the pool may have.
+    fn make_room(&self) {
+        let in_use = self.size as usize - self.permits.available_permits();
+        let mut idle = self.idle.borrow_mut();
+        if !idle.is_empty() && in_use + idle.len() > self.size as usize {
+            idle.remove(0);
+        }
     }
 
     async fn permit(&self, count: u32) -> Result<OwnedSemaphorePermit, Error> {
@@ -96,6 +117,7 @@ impl<C: Poolable> Pool<C> {
     async fn with_permit(
         self: &Rc<Self>,
         permit: OwnedSemaphorePermit,
+        is_wanted: &impl Fn(&C) -> bool,
         open: &impl AsyncFn() -> Result<C, Error>,
     ) -> Result<Lease<C>, Error> {
         let lease = |connection: C, expires: Option<Instant>| {
@@ -112,12 +134,13 @@ impl<C: Poolable> Pool<C> {
             }
         };
         loop {
-            let Some(Idle { mut connection, since, expires }) = self.idle.borrow_mut().pop() else { break };
+            let Some(Idle { mut connection, since, expires }) = self.take_idle(is_wanted) else { break };
             if connection.is_closed() || (since.elapsed() > TRUSTED && !connection.is_alive().await) {
                 continue;
             }
             return Ok(lease(connection, expires));
         }
+        self.make_room();
         // Not all at the same moment.
         let expires =
             self.lifetime.map(|lifetime| Instant::now() + lifetime.mul_f64(0.75 + fastrand::f64() / 2.0));

@@ -1,6 +1,7 @@
 //! Connections to MySQL and MariaDB.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
@@ -9,6 +10,7 @@ use tokio::sync::Mutex;
 use treeql::error::Error;
 
 use crate::driver::hosts::Hosts;
+use crate::driver::mysql::wire::Wire;
 use crate::driver::pool::{Poolable, unreachable};
 use crate::driver::tls::{SslMode, Tls};
 
@@ -23,20 +25,30 @@ const SQL_MODE: &str = "SET SESSION sql_mode = 'ANSI,TRADITIONAL'";
 
 /// What all connections to a database have in common.
 #[derive(Clone)]
-pub struct Target(Arc<Hosts<Opts>>);
+pub struct Target {
+    hosts: Arc<Hosts<Opts>>,
+    /// Whether a wire could not be opened where the library could.
+    is_library_only: Arc<AtomicBool>,
+}
 
 /// One connection. The lock is never contended: a connection has one user at a time.
-pub struct Link(pub Mutex<Conn>);
+pub enum Link {
+    /// For everything.
+    Library(Mutex<Conn>),
+    /// For long lists.
+    Wire(Box<Mutex<Wire>>),
+}
 
 impl Target {
     /// Reads a URL. The error is a sentence without the password.
     pub fn parse(url: &str, password: Option<&str>, statement: Option<Duration>) -> Result<Target, String> {
-        Hosts::parse(url, |url| options(url, password, statement)).map(|hosts| Target(Arc::new(hosts)))
+        Hosts::parse(url, |url| options(url, password, statement))
+            .map(|hosts| Target { hosts: Arc::new(hosts), is_library_only: Arc::default() })
     }
 
     /// How old a connection may become.
     pub fn lifetime(&self) -> Option<Duration> {
-        self.0.lifetime()
+        self.hosts.lifetime()
     }
 
     /// Opens a connection.
@@ -48,14 +60,46 @@ impl Target {
                 Ok(opened) => opened,
                 Err(_elapsed) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
             };
-        self.0.open(open).await
+        self.hosts.open(open).await
     }
 
     /// Opens a connection for the pool of a worker.
     pub async fn link(&self) -> Result<Link, Error> {
         let opened = self.open().await.map_err(|error| unreachable("MySQL", &error))?;
-        Ok(Link(Mutex::new(opened)))
+        Ok(Link::Library(Mutex::new(opened)))
     }
+
+    /// Opens a connection for a long list: a wire, or one of the library where there can be none.
+    pub async fn stream_link(&self) -> Result<Link, Error> {
+        if self.is_library_only.load(Ordering::Relaxed) {
+            return self.link().await;
+        }
+        let open = async |options: &Opts| match tokio::time::timeout(CONNECT_PATIENCE, wire(options)).await {
+            Ok(opened) => opened,
+            Err(_elapsed) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+        };
+        match self.hosts.open(open).await {
+            Ok(wire) => Ok(Link::Wire(Box::new(Mutex::new(wire)))),
+            Err(error) => {
+                let link = self.link().await?;
+                tracing::info!(%error, "long lists are read by the library");
+                self.is_library_only.store(true, Ordering::Relaxed);
+                Ok(link)
+            }
+        }
+    }
+
+    /// Whether a connection that is idle is one for long lists.
+    pub fn is_for_streams(&self, link: &Link) -> bool {
+        matches!(link, Link::Wire(_)) || self.is_library_only.load(Ordering::Relaxed)
+    }
+}
+
+async fn wire(options: &Opts) -> Result<Wire, mysql_async::Error> {
+    if Wire::speaks(options) {
+        return Wire::open(options).await;
+    }
+    Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into())
 }
 
 /// What a connection to the one host of a URL is opened with.
@@ -108,13 +152,30 @@ fn ssl_opts(tls: &Tls) -> Result<Option<SslOpts>, String> {
     })
 }
 
+impl Link {
+    /// Whether it is one of the library.
+    pub fn is_library(&self) -> bool {
+        matches!(self, Link::Library(_))
+    }
+}
+
 impl Poolable for Link {
     fn is_closed(&self) -> bool {
-        self.0.try_lock().is_ok_and(|conn| conn.is_disconnected())
+        match self {
+            Link::Library(conn) => conn.try_lock().is_ok_and(|conn| conn.is_disconnected()),
+            // It is asked before it is used.
+            Link::Wire(_) => false,
+        }
     }
 
     async fn is_alive(&mut self) -> bool {
-        tokio::time::timeout(CONNECT_PATIENCE, self.0.get_mut().ping()).await.is_ok_and(|asked| asked.is_ok())
+        let asked = async {
+            match self {
+                Link::Library(conn) => conn.get_mut().ping().await,
+                Link::Wire(wire) => wire.get_mut().ping().await,
+            }
+        };
+        tokio::time::timeout(CONNECT_PATIENCE, asked).await.is_ok_and(|asked| asked.is_ok())
     }
 
     /// The server notices when it sends something; until then the statement goes on.

@@ -6,7 +6,9 @@ mod opened;
 mod reflect;
 mod rows;
 mod session;
+mod stream;
 mod types;
+mod wire;
 
 pub use opened::Driver;
 pub use session::Session;

@@ -11,12 +11,13 @@ use tokio::runtime::Runtime;
 use treeql::error::{Code, Error};
 use treeql::schema::{Publication, Schema};
 
-use crate::driver::connection::{Change, Job};
+use crate::driver::connection::{Change, Connection, Job};
 use crate::driver::kept::{Identity, Kept};
 use crate::driver::mysql::connect::{Link, Target};
 use crate::driver::mysql::error::convert;
 use crate::driver::mysql::reflect;
 use crate::driver::mysql::session::Session;
+use crate::driver::mysql::stream::Stream;
 use crate::driver::options::Options;
 use crate::driver::pool::Pool;
 use crate::driver::retry::Failure;
@@ -125,23 +126,25 @@ impl Driver {
 
     /// A session for one request.
     pub async fn session(&self) -> Result<Session, Error> {
-        let lease = self.pool().lease(async || self.target.link().await).await?;
+        let lease = self.pool().lease(Link::is_library, async || self.target.link().await).await?;
         Ok(Session::new(lease, None))
     }
 
     /// Runs a job on connections of its own.
     pub async fn run(&self, job: impl Job, cancelled: Arc<AtomicBool>) -> Result<(), Error> {
-        let session = if job.needs_two() {
-            let (one, other) = self.pool().lease_two(async || self.target.link().await).await?;
-            Session::new(one, Some(Box::new(Session::new(other, None))))
-        } else {
-            self.session().await?
-        };
-        tokio::task::spawn_local(async move {
-            if !cancelled.load(Ordering::Relaxed) {
-                job.run(&session).await;
-            }
-        });
+        if job.needs_two() {
+            let open = async || self.target.link().await;
+            let (one, other) = self.pool().lease_two(Link::is_library, open).await?;
+            let session = Session::new(one, Some(Box::new(Session::new(other, None))));
+            start(session, job, cancelled);
+            return Ok(());
+        }
+        let is_wanted = |link: &Link| self.target.is_for_streams(link);
+        let lease = self.pool().lease(is_wanted, async || self.target.stream_link().await).await?;
+        match lease.get() {
+            Link::Library(_) => start(Session::new(lease, None), job, cancelled),
+            Link::Wire(_) => start(Stream::new(lease), job, cancelled),
+        }
         Ok(())
     }
 
@@ -156,6 +159,15 @@ impl Driver {
         self.session().await?.control("SELECT 1").await?;
         Ok(start.elapsed())
     }
+}
+
+/// Runs a job beside the requests of this worker.
+fn start(connection: impl Connection + 'static, job: impl Job, cancelled: Arc<AtomicBool>) {
+    tokio::task::spawn_local(async move {
+        if !cancelled.load(Ordering::Relaxed) {
+            job.run(&connection).await;
+        }
+    });
 }
 
 impl Transactional for Session {

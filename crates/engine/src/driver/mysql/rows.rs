@@ -62,7 +62,7 @@ impl Row for MySqlRow {
 ///
 /// speed: written digit by digit, because `format!` took longer than the rest of a row with a date
 /// (docs/performance.md).
-fn made_text(value: &Native, column: &Column) -> Option<String> {
+pub fn made_text(value: &Native, column: &Column) -> Option<String> {
     match value {
         Native::UInt(int) => i64::try_from(*int).is_err().then(|| int.to_string()),
         Native::Bytes(bytes) if column.column_type() == ColumnType::MYSQL_TYPE_BIT => {
@@ -113,12 +113,12 @@ fn push_fraction(text: &mut String, micros: u32, decimals: u8) {
 }
 
 /// The number that a bit string is.
-fn bits(bytes: &[u8]) -> u64 {
+pub fn bits(bytes: &[u8]) -> u64 {
     bytes.iter().take(8).fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
 /// Whether a column holds bytes and no text.
-fn is_bytes(column: &Column) -> bool {
+pub fn is_bytes(column: &Column) -> bool {
     column.character_set() == BINARY
         && column.flags().contains(ColumnFlags::BINARY_FLAG)
         && matches!(
@@ -134,7 +134,7 @@ fn is_bytes(column: &Column) -> bool {
 }
 
 /// compat: a FLOAT is shown with six significant digits, as the server prints it (SPEC 11.3).
-fn six_digits(float: f32) -> f64 {
+pub fn six_digits(float: f32) -> f64 {
     format!("{float:.5e}").parse().unwrap_or_else(|_| f64::from(float))
 }
 

@@ -2,8 +2,9 @@
 
 use std::cell::Cell;
 
-use mysql_async::Params;
 use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Params};
+use tokio::sync::MutexGuard;
 use treeql::error::{Code, Error};
 use treeql::sql::{Args, Rows, Statement};
 
@@ -37,10 +38,16 @@ impl Session {
     /// Runs a statement that controls transactions.
     pub async fn control(&self, text: &str) -> Result<(), Error> {
         self.begin();
-        let result =
-            self.lease.get().0.lock().await.query_drop(text).await.map_err(|error| self.failed(&error));
+        let result = self.conn().await.query_drop(text).await.map_err(|error| self.failed(&error));
         self.close();
         result
+    }
+
+    async fn conn(&self) -> MutexGuard<'_, Conn> {
+        match self.lease.get() {
+            Link::Library(conn) => conn.lock().await,
+            Link::Wire(_) => unreachable!("a session is given a connection of the library"),
+        }
     }
 
     /// Says that something begins on the connection.
@@ -71,7 +78,7 @@ impl Session {
 
     async fn rows(&self, statement: &Statement, args: Args<'_>, sink: &mut impl Sink) -> Result<(), Stopped> {
         let values = parameters(statement, args)?;
-        let mut conn = self.lease.get().0.lock().await;
+        let mut conn = self.conn().await;
         let mut result =
             conn.exec_iter(&*statement.text, params(values)).await.map_err(|error| self.failed(&error))?;
         let ended = loop {
@@ -98,7 +105,7 @@ impl Session {
     async fn increment(&self) -> Result<i64, Error> {
         self.check_transaction()?;
         self.begin();
-        let result = self.lease.get().0.lock().await.query_first("SELECT @@auto_increment_increment").await;
+        let result = self.conn().await.query_first("SELECT @@auto_increment_increment").await;
         self.close();
         let increment: Option<i64> = result.map_err(|error| self.failed(&error))?;
         increment.ok_or_else(|| Error::new(Code::Internal, "the server has no auto_increment_increment"))
@@ -106,7 +113,7 @@ impl Session {
 
     async fn done(&self, statement: &Statement, args: Args<'_>) -> Result<Done, Error> {
         let values = parameters(statement, args)?;
-        let mut conn = self.lease.get().0.lock().await;
+        let mut conn = self.conn().await;
         let result = conn.exec_iter(&*statement.text, params(values)).await;
         let result = result.map_err(|error| self.failed(&error))?;
         let (rows, key) = (result.affected_rows(), result.last_insert_id().unwrap_or(0));

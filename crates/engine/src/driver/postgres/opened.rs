@@ -178,11 +178,11 @@ impl Driver {
         let worker = self.worker();
         let is_direct = worker.target.is_direct.get();
         let session = if job.needs_two() {
-            let (one, other) = worker.pool.lease_two(async || worker.open_tapped().await).await?;
+            let (one, other) = worker.pool.lease_two(|_| true, async || worker.open_tapped().await).await?;
             let beside = Session::new(Held::Leased(Box::new(other)), is_direct, None);
             Session::new(Held::Leased(Box::new(one)), is_direct, Some(Box::new(beside)))
         } else {
-            let one = worker.pool.lease(async || worker.open_tapped().await).await?;
+            let one = worker.pool.lease(|_| true, async || worker.open_tapped().await).await?;
             Session::new(Held::Leased(Box::new(one)), is_direct, None)
         };
         tokio::task::spawn_local(async move {
@@ -197,7 +197,7 @@ impl Driver {
     pub async fn change<C: Change>(&self, change: C) -> Result<C::Output, Error> {
         let worker = self.worker();
         let session = async || {
-            let lease = worker.pool.lease(async || worker.open_tapped().await).await?;
+            let lease = worker.pool.lease(|_| true, async || worker.open_tapped().await).await?;
             Ok(Session::new(Held::Leased(Box::new(lease)), worker.target.is_direct.get(), None))
         };
         transaction::run(session, change).await
