@@ -104,7 +104,8 @@ impl Queue {
 
     /// The batch that has waited longest of those that may be run; it counts as under way.
     fn next(&mut self, is_wanted: impl Fn(&Arc<Plan>) -> bool) -> Option<Batch> {
-        let count = |plan: &Arc<Plan>| self.running.iter().filter(|running| Arc::ptr_eq(running, plan)).count();
+        let count =
+            |plan: &Arc<Plan>| self.running.iter().filter(|running| Arc::ptr_eq(running, plan)).count();
         let may_run = |batch: &Batch| is_wanted(&batch.plan) && count(&batch.plan) < RUNNING_MAX;
         let index = self.waiting.iter().position(may_run)?;
         let batch = self.waiting.remove(index);
