@@ -160,7 +160,7 @@ impl Driver {
         let known = shared.as_ref().filter(|known| !known.link.client.is_closed());
         if known.is_some_and(|known| known.is_held_up()) {
             drop(shared);
-            let lease = worker.pool.lease(async || worker.open().await).await?;
+            let lease = worker.pool.lease(|_| true, async || worker.open_tapped().await).await?;
             return Ok(Session::new(Held::Leased(Box::new(lease)), is_direct, None));
         }
         let known = match known {
