@@ -86,7 +86,7 @@ struct Settings {
     /// Tiny counts, to see that everything works; the figures mean nothing
     #[arg(long)]
     quick: bool,
-    /// All 100,000 requests of ab, however long they take
+    /// All 100,000 requests of ab, or 2,000 files, in each round, however long they take
     #[arg(long)]
     published: bool,
     /// Rows of the storage scenario, random ids, and visitors of the survey [default: 6000000, or 60000 with --quick]
@@ -112,7 +112,7 @@ impl Settings {
             published: self.published,
             is_quick: self.quick,
             is_bounded: self.rounds.is_none() && !self.published && !self.quick,
-            files: pick(100, 2_000),
+            files: if self.published { 2_000 } else { pick(100, 500) },
             pages: if self.quick { vec![1, 10] } else { vec![10, 50, 100, 1000] },
             calls: pick(50, 1_000),
             rates: if self.quick { vec![200] } else { vec![1_000] },

@@ -105,7 +105,8 @@ pub fn join(stage: &Stage<'_>, report: &mut Report) -> anyhow::Result<()> {
     let rows = stage.beside_floor("join", &stage.of_kind(&["rowcast", "base"]), &load, &target(1))?;
     let floor = of(&rows, "floor")?;
     report.rows(&rows, Some(floor));
-    for engine in stage.engines {
+    // On a server its three statements decide, which the plans in the tests show.
+    for engine in stage.engines.iter().filter(|engine| engine.is_embedded()) {
         let row = of(&rows, &format!("rowcast {}", engine.name))?;
         report.verdict(
             "list with two joins ÷ floor",

@@ -124,8 +124,7 @@ impl Pipeline {
         {
             return Ok(response);
         }
-        let client =
-            head.peer().parse().ok().and_then(|peer| client_ip(head.headers(), peer, on.reverse_proxy));
+        let client = head.peer().address.and_then(|peer| client_ip(head.headers(), peer, on.reverse_proxy));
         if let Some(firewall) = &on.firewall {
             firewall.check(client)?;
         }
@@ -269,7 +268,7 @@ impl Pipeline {
     fn address<'a>(&self, head: &'a Head, client: Option<IpAddr>) -> Cow<'a, str> {
         match client {
             Some(client) if self.stations.reverse_proxy => client.to_string().into(),
-            Some(_) => head.peer().into(),
+            Some(_) => Cow::Borrowed(&head.peer().text),
             None => Cow::Borrowed(""),
         }
     }

@@ -1,5 +1,7 @@
 //! Reads that arrive together are one statement on a server, and nobody can tell from the answers.
 
+use std::time::Duration;
+
 use anyhow::{Result, ensure};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -7,7 +9,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use crate::support::database::Engine;
 use crate::support::process::Server;
 use crate::support::scratch::Scratch;
-use crate::support::servers::{admin_url, say};
+use crate::support::servers::{admin_url, say, wait_until};
 use crate::support::wire::{Wire, read_answer};
 
 #[allow(dead_code, reason = "other tests need what this one does not")]
@@ -126,6 +128,52 @@ fn compare(engine: Engine) -> Result<()> {
         ensure!(!lines.iter().any(|line| line.contains("reads are one statement")), "a switch has no effect");
     }
     Ok(())
+}
+
+#[test]
+fn a_locked_table_of_mariadb_stops_no_reads_of_others() -> Result<()> {
+    read_beside_a_lock(Engine::MySql, "LOCK TABLES small WRITE; DO SLEEP(5)")
+}
+
+#[test]
+fn a_locked_table_of_postgres_stops_no_reads_of_others() -> Result<()> {
+    read_beside_a_lock(Engine::Postgres, "BEGIN; LOCK TABLE small; SELECT pg_sleep(5); COMMIT")
+}
+
+/// The lock ends after the reads of other tables, whatever the speed of the machine: else they would have waited for it.
+fn read_beside_a_lock(engine: Engine, lock: &str) -> Result<()> {
+    let Some(admin_url) = admin_url(engine) else { return Ok(()) };
+    let database = Scratch::create(engine, &admin_url, TABLES)?;
+    let folder = tempfile::tempdir()?;
+    let config = folder.path().join("rowcast.toml");
+    std::fs::write(&config, "")?;
+    let server = Server::start_with(&config, &database.url, &[("WORKERS", "1")])?;
+    ask(server.port, &["/records/small/1".into(), "/records/large/1".into()])?;
+    std::thread::scope(|scope| {
+        let locking = scope.spawn(|| database.ask(lock));
+        let is_locked = match engine {
+            Engine::Postgres => "SELECT count(*) FROM pg_locks WHERE relation = 'small'::regclass",
+            _ => "SELECT count(*) FROM information_schema.processlist WHERE info LIKE 'DO SLEEP%'",
+        };
+        wait_until("the lock", Duration::from_secs(5), || {
+            database.ask(is_locked).is_ok_and(|count| count.trim() != "0")
+        })?;
+        // Several turns, so that what waits for the lock is more than one statement.
+        let mut waiting = Vec::new();
+        for id in [0, 1, 2, 1] {
+            waiting.push(Wire::new(server.port).send_only("GET", &format!("/records/small/{id}"), "")?);
+            // On PostgreSQL it takes 50 ms until the connection of short reads counts as held up.
+            std::thread::sleep(Duration::from_millis(200));
+            let answers = ask(server.port, &["/records/large/1".into(), "/records/named/x".into()])?;
+            ensure!(answers[0].0 == 200, "{answers:?}");
+        }
+        ensure!(!locking.is_finished(), "reads of other tables have waited for the lock");
+        for stream in waiting {
+            ensure!(read_answer(stream)?.status == 200);
+        }
+        locking.join().expect("the lock was taken")?;
+        server.stop()
+    })
 }
 
 /// Sends all requests, each on a connection of its own, before any answer is read.

@@ -17,10 +17,10 @@ use crate::sampler::Sample;
 use crate::servers::Servers;
 use crate::wire::Call;
 
-const ABOUT: &str = "108,000 random letters ('A' and the 57 after it), written to a new file, read back and sent; ab -c 200 -n 2000, \
-    as published in 2014. Names are unique and files are removed, which the originals did not do; a failed request takes its \
+const ABOUT: &str = "108,000 random letters ('A' and the 57 after it), written to a new file, read back and sent; ab -c 200, as \
+    published in 2014 with -n 2000. Names are unique and files are removed, which the originals did not do; a failed request takes its \
     contestant out. Rowcast keeps records, not files: its users would create a text record of 108,000 letters and read it back, \
-    so its figure is 2,000 creates and then 2,000 reads of them, over the time of both.";
+    so its figure is as many creates and then as many reads of them, over the time of both.";
 
 /// Different bodies that Rowcast is sent; 200 of them are 21 MB.
 const BODIES: usize = 200;
@@ -53,7 +53,8 @@ pub fn run(lab: &Lab) -> Result<Scenario> {
     let turns = everyone(&field.names(), &measures);
     let mut raced = rounds(lab, &field.names(), lab.options.round_range(), measures, turns, run);
     if lab.options.files < FILES {
-        raced.reduced.push(format!("{} files instead of {FILES}.", lab.options.files.max(AT_ONCE)));
+        let files = lab.options.files.max(AT_ONCE);
+        raced.reduced.push(format!("{files} files a round instead of {FILES}; `--published` makes them."));
     }
     Ok(field.close("file", "A file, there and back", ABOUT, absent, raced))
 }

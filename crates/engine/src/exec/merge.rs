@@ -18,6 +18,11 @@ use crate::driver::{Connection, Flow, Sink, Stopped};
 /// limit: reads of one statement; it bounds the shapes that are prepared, and what is lost when it fails.
 const MERGED_MAX: usize = 64;
 
+/// limit: statements of one plan that a worker has under way. What arrives meanwhile waits for one of them to be answered
+/// and is the next, as in a group commit: so a slow database is asked larger questions and not more of them, and a table
+/// that is locked keeps two connections busy and not all.
+const RUNNING_MAX: usize = 2;
+
 /// What becomes of a read that was merged.
 pub enum Merged {
     /// The record.
@@ -41,59 +46,106 @@ struct Waiting {
     reply: Option<oneshot::Sender<Merged>>,
 }
 
+/// What is asked for and what is under way on this worker.
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<Batch>,
+    /// The plan of each statement under way.
+    running: Vec<Arc<Plan>>,
+    /// Whether the end of this turn is being waited for.
+    is_scheduled: bool,
+}
+
 thread_local! {
-    /// What was asked for in this turn.
-    static BATCHES: RefCell<Vec<Batch>> = const { RefCell::new(Vec::new()) };
+    static QUEUE: RefCell<Queue> = RefCell::default();
 }
 
 /// Reads the record with the only id of `values`, together with others that were asked for in this turn.
 ///
 /// speed: a statement costs a server and us about ten times what one more key in it costs (docs/performance.md).
-/// Nothing is delayed to fill a batch: it is run when what has arrived is read.
+/// Nothing is delayed to fill a batch: it is run when what has arrived is read, unless as many statements of its plan
+/// are under way as it may have.
 pub async fn merged(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, key: Key, values: &Values<'_>) -> Merged {
     let (reply, answer) = oneshot::channel();
     let waiting = Waiting { key, reply: Some(reply) };
-    BATCHES.with_borrow_mut(|batches| {
+    QUEUE.with_borrow_mut(|queue| {
+        queue.add(snapshot, plan, waiting, values);
+        if !std::mem::replace(&mut queue.is_scheduled, true) {
+            // It stands behind everything that is ready now.
+            tokio::task::spawn_local(end_turn());
+        }
+    });
+    answer.await.unwrap_or(Merged::Alone)
+}
+
+/// Ends the turn: what was asked for in it is run.
+async fn end_turn() {
+    QUEUE.with_borrow_mut(|queue| queue.is_scheduled = false);
+    while let Some(batch) = QUEUE.with_borrow_mut(|queue| queue.next(|_any| true)) {
+        tokio::task::spawn_local(batch.run_and_others());
+    }
+}
+
+impl Queue {
+    fn add(&mut self, snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, waiting: Waiting, values: &Values<'_>) {
         let fits = |batch: &&mut Batch| {
             Arc::ptr_eq(&batch.plan, plan)
                 && Arc::ptr_eq(&batch.snapshot, snapshot)
                 && batch.claims == values.claims
                 && batch.waiting.len() < MERGED_MAX
         };
-        if let Some(batch) = batches.iter_mut().find(fits) {
+        if let Some(batch) = self.waiting.iter_mut().find(fits) {
             return batch.waiting.push(waiting);
-        }
-        if batches.is_empty() {
-            // It stands behind everything that is ready now.
-            tokio::task::spawn_local(run_all());
         }
         let claims = Values { claims: values.claims.clone(), ..Values::default() }.into_owned().claims;
         let (snapshot, plan) = (Arc::clone(snapshot), Arc::clone(plan));
-        batches.push(Batch { snapshot, plan, claims, waiting: vec![waiting] });
-    });
-    answer.await.unwrap_or(Merged::Alone)
+        self.waiting.push(Batch { snapshot, plan, claims, waiting: vec![waiting] });
+    }
+
+    /// The batch that has waited longest of those that may be run; it counts as under way.
+    fn next(&mut self, is_wanted: impl Fn(&Arc<Plan>) -> bool) -> Option<Batch> {
+        let count =
+            |plan: &Arc<Plan>| self.running.iter().filter(|running| Arc::ptr_eq(running, plan)).count();
+        let may_run = |batch: &Batch| is_wanted(&batch.plan) && count(&batch.plan) < RUNNING_MAX;
+        let index = self.waiting.iter().position(may_run)?;
+        let batch = self.waiting.remove(index);
+        self.running.push(Arc::clone(&batch.plan));
+        Some(batch)
+    }
 }
 
-/// Ends the turn: what was asked for in it is run.
-async fn run_all() {
-    let mut batches = BATCHES.take();
-    let last = batches.pop();
-    for batch in batches {
-        tokio::task::spawn_local(batch.run());
-    }
-    if let Some(last) = last {
-        last.run().await;
+/// A statement under way, until this is dropped.
+struct Running(Arc<Plan>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        QUEUE.with_borrow_mut(|queue| {
+            if let Some(index) = queue.running.iter().position(|plan| Arc::ptr_eq(plan, &self.0)) {
+                queue.running.swap_remove(index);
+            }
+        });
     }
 }
 
 impl Batch {
+    /// Runs this batch, then what has gathered behind it meanwhile.
+    async fn run_and_others(self) {
+        let mut next = Some(self);
+        while let Some(batch) = next {
+            let running = Running(Arc::clone(&batch.plan));
+            batch.run().await;
+            let plan = Arc::clone(&running.0);
+            drop(running);
+            next = QUEUE.with_borrow_mut(|queue| queue.next(|other| Arc::ptr_eq(other, &plan)));
+        }
+    }
+
     async fn run(mut self) {
         self.waiting.sort_unstable_by(|one, other| one.key.cmp(&other.key));
         // Whoever is dropped without an answer reads alone.
         if self.ask().await.is_ok() {
             let left = self.waiting.iter_mut().filter_map(|waiting| waiting.reply.take());
-            // Nobody to tell is no error: the client has gone.
-            left.for_each(|reply| drop(reply.send(Merged::Missing)));
+            left.for_each(|reply| tell(reply, Merged::Missing));
         }
     }
 
@@ -114,6 +166,11 @@ impl Batch {
         let _clock = Clock::start();
         session.query(&statement, args, &mut answers).await
     }
+}
+
+/// Nobody to tell is no error: the client has gone.
+fn tell(reply: oneshot::Sender<Merged>, answer: Merged) {
+    drop(reply.send(answer));
 }
 
 /// The rows of a batch, each for those who asked for it.
@@ -138,9 +195,14 @@ impl Sink for Answers<'_> {
             replies.for_each(drop);
             return Ok(Flow::More);
         }
+        let mut last = None;
         for reply in replies.flatten() {
-            // Nobody to tell is no error: the client has gone.
-            drop(reply.send(Merged::Found(record.clone())));
+            if let Some(one) = last.replace(reply) {
+                tell(one, Merged::Found(record.clone()));
+            }
+        }
+        if let Some(last) = last {
+            tell(last, Merged::Found(record));
         }
         Ok(Flow::More)
     }

@@ -22,6 +22,9 @@ pub type Found = Vec<u8>;
 /// limit: ids that are read beside other requests.
 const INLINE_IDS_MAX: usize = 100;
 
+/// Bytes that are made ready for a record; most have fewer, and a buffer that grows is copied.
+const RECORD_BYTES: usize = 512;
+
 /// Answers a read of the ids in `values`: an object, or an array with null for what is not there if `batch`.
 pub async fn read(
     snapshot: &Arc<Snapshot>,
@@ -41,7 +44,7 @@ pub async fn read(
     if values.id_count() <= INLINE_IDS_MAX {
         for is_last in [false, true] {
             let session = snapshot.driver.session().await?;
-            let mut out = Vec::with_capacity(256);
+            let mut out = Vec::with_capacity(RECORD_BYTES);
             match write_ids(&session, select_plan(plan), &values, snapshot, batch, &mut out).await {
                 Ok(()) => return check_bytes(out.len(), snapshot.answer_bytes_max).map(|()| out),
                 // A read may be run again when the connection turns out to be lost.

@@ -48,6 +48,10 @@ impl<'a> Ids<'a> {
     }
 
     fn addresses(self, context: &Context<'_>, table: &str) -> Option<(usize, Vec<Cow<'a, str>>)> {
+        // speed: first, as few addresses are by several columns, and finding the table is the rest (docs/performance.md).
+        if !self.text.contains('=') {
+            return None;
+        }
         let schema = &context.snapshot.schema;
         let table = schema.table(schema.find(table)?);
         if table.key_columns.len() < 2 {

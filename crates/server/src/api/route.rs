@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use http::Method;
+use smallvec::SmallVec;
 use treeql::error::{Code, Error};
 use treeql::request::{Operation, decode_path};
 
@@ -21,7 +22,7 @@ pub async fn route(
 ) -> Result<Response, Error> {
     let not_found = || Error::new(Code::RouteNotFound, path);
     let segments = decode_path(path).ok_or_else(not_found)?;
-    let segments: Vec<&str> = segments.iter().map(Cow::as_ref).collect();
+    let segments: SmallVec<[&str; 4]> = segments.iter().map(Cow::as_ref).collect();
     // What separates the columns of an address is told from what stands in its values before decoding.
     let raw = path.trim_start_matches('/').split('/').nth(2).unwrap_or_default();
     let ids = |text| Ids { text, raw };

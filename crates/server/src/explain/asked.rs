@@ -1,6 +1,5 @@
 //! explain(): a request goes the way that the server would send it, up to the database and not further.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
@@ -19,7 +18,7 @@ use crate::config::Config;
 use crate::explain::explanation::{Explained, Explanation, Limit, Refusal};
 use crate::explain::statements::{Seen, of_list, of_read, of_write};
 use crate::explain::tables::table_rules;
-use crate::http::{Body, Head, Incoming, Response};
+use crate::http::{Body, Head, Incoming, Peer, Response};
 
 /// A request, and who asks.
 pub struct Asked {
@@ -43,7 +42,7 @@ pub fn explain(config: &Config, asked: &Asked) -> anyhow::Result<Explanation> {
     let method: Method = asked.method.parse().with_context(|| format!("'{}' is no method", asked.method))?;
     let request = HttpRequest::builder().method(method.clone()).uri(&*asked.target).body(());
     let request = request.with_context(|| format!("'{}' is no path with a query", asked.target))?;
-    let head = Head::new(request.into_parts().0, Rc::from(&*asked.address), false);
+    let head = Head::new(request.into_parts().0, Peer::new(asked.address.parse().ok()), false);
     let path = head.path().strip_prefix(&config.base_path).unwrap_or(head.path()).to_owned();
     let segments = decode_path(&path).with_context(|| format!("'{path}' is not UTF-8"))?;
     let segments: Vec<&str> = segments.iter().map(AsRef::as_ref).collect();

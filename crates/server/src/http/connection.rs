@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::http::body::{Body, Incoming};
 use crate::http::cork::Cork;
-use crate::http::message::{Head, Response};
+use crate::http::message::{Head, Peer, Response};
 
 /// limit: how long the head of a request may take to arrive, a connection that is kept open and silent included.
 pub const HEAD_PATIENCE: Duration = Duration::from_secs(75);
@@ -68,9 +68,9 @@ pub async fn serve_connection(stream: TcpStream, answer: impl Answer, mut draini
     }
 }
 
-/// The address at the other end, as text.
-pub fn peer_of(stream: &TcpStream) -> Rc<str> {
-    stream.peer_addr().map_or_else(|_| String::new(), |peer| peer.ip().to_canonical().to_string()).into()
+/// The other end.
+pub fn peer_of(stream: &TcpStream) -> Rc<Peer> {
+    Peer::new(stream.peer_addr().ok().map(|peer| peer.ip()))
 }
 
 /// What speaks HTTP/1.1, with its bounds.

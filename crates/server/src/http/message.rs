@@ -1,5 +1,6 @@
 //! Head and Response: a request without its body, and an answer.
 
+use std::net::IpAddr;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -17,18 +18,35 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=ut
 /// A request without its body.
 pub struct Head {
     parts: Parts,
-    peer: Rc<str>,
+    peer: Rc<Peer>,
     is_tls: bool,
 }
 
+/// Where a connection comes from.
+pub struct Peer {
+    /// The address; none if it cannot be found out.
+    pub address: Option<IpAddr>,
+    /// The same as text, empty without one.
+    pub text: Box<str>,
+}
+
+impl Peer {
+    /// The end at `address`, an IPv4 address as such even if it came by way of IPv6.
+    pub fn new(address: Option<IpAddr>) -> Rc<Peer> {
+        let address = address.map(|address| address.to_canonical());
+        let text = address.map_or_else(String::new, |address| address.to_string());
+        Rc::new(Peer { address, text: text.into() })
+    }
+}
+
 impl Head {
-    /// The head of a request that came from the address `peer`.
-    pub fn new(parts: Parts, peer: Rc<str>, is_tls: bool) -> Head {
+    /// The head of a request that came from `peer`.
+    pub fn new(parts: Parts, peer: Rc<Peer>, is_tls: bool) -> Head {
         Head { parts, peer, is_tls }
     }
 
-    /// The address that the request came from.
-    pub fn peer(&self) -> &str {
+    /// Where the request came from.
+    pub fn peer(&self) -> &Peer {
         &self.peer
     }
 

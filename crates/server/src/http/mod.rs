@@ -17,7 +17,7 @@ pub use compress::compress;
 pub use connection::{Answer, serve_connection};
 pub use cookie::{Cookie, cookies};
 pub use listener::{bind, check_free};
-pub use message::{Head, Response};
+pub use message::{Head, Peer, Response};
 pub use secure::serve_encrypted;
 pub use setting::{header_name, list};
 pub use tls::Tls;

@@ -25,7 +25,7 @@ use treeql::error::Error;
 
 use crate::http::body::{Body, Incoming};
 use crate::http::connection::{Answer, HEAD_BYTES_MAX, HEAD_PATIENCE, http1, native, peer_of};
-use crate::http::message::Head;
+use crate::http::message::{Head, Peer};
 use crate::http::tls::Tls;
 
 /// limit: requests of one connection that are under way.
@@ -102,7 +102,7 @@ impl Drop for Busy {
 
 async fn serve_http2(
     stream: TlsStream<TcpStream>,
-    peer: Rc<str>,
+    peer: Rc<Peer>,
     answer: impl Answer,
     mut draining: watch::Receiver<bool>,
 ) {

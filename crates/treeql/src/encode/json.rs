@@ -49,17 +49,25 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     let mut start = 0;
     for (number, block) in blocks.iter().enumerate() {
-        if block.iter().fold(false, |any, byte| any | may_escape(*byte)) {
+        if has_escape(block) {
             for index in number * BLOCK..(number + 1) * BLOCK {
                 write_escape(out, bytes, index, &mut start);
             }
         }
     }
-    for index in bytes.len() - rest.len()..bytes.len() {
-        write_escape(out, bytes, index, &mut start);
+    // What has no escape in its last block, which overlaps with the one before, has none in its rest.
+    if bytes.last_chunk::<BLOCK>().is_none_or(has_escape) {
+        for index in bytes.len() - rest.len()..bytes.len() {
+            write_escape(out, bytes, index, &mut start);
+        }
     }
     out.extend_from_slice(&bytes[start..]);
     out.push(b'"');
+}
+
+/// Whether a block may need an escape; without a branch, so that it is a few vector instructions.
+fn has_escape(block: &[u8; BLOCK]) -> bool {
+    block.iter().fold(false, |any, byte| any | may_escape(*byte))
 }
 
 /// Whether [`ESCAPES`] has something for a byte, without looking there.
@@ -221,12 +229,33 @@ fn write_decimal(out: &mut Vec<u8>, value: ValueRef<'_>, scale: usize) {
         }
         ValueRef::Float(float) if float.is_finite() => {
             out.push(b'"');
-            out.extend_from_slice(rounded(float, scale).as_bytes());
+            write_rounded(out, float, scale);
             out.push(b'"');
         }
         // Digits that SQLite kept as text, because they are more than a double holds, are passed on as they are.
         other => write_text(out, other),
     }
+}
+
+/// Decimals and size up to which the digits that a double is known by, filled up with zeros, are those of its exact value.
+const FILLED_SCALE_MAX: usize = 6;
+const FILLED_MAX: f64 = 1e9;
+
+/// Appends a number with exactly `scale` decimals.
+///
+/// speed: few numbers have more decimals than their column, and `format!` costs 1,400 instructions (docs/performance.md).
+fn write_rounded(out: &mut Vec<u8>, float: f64, scale: usize) {
+    if (1..=FILLED_SCALE_MAX).contains(&scale) && float.abs() < FILLED_MAX {
+        let mut buffer = zmij::Buffer::new();
+        let shortest = buffer.format_finite(float).as_bytes();
+        let point = memchr::memchr(b'.', shortest).filter(|_| memchr::memchr(b'e', shortest).is_none());
+        if let Some(missing) = point.and_then(|point| (point + 1 + scale).checked_sub(shortest.len())) {
+            out.extend_from_slice(shortest);
+            out.extend(std::iter::repeat_n(b'0', missing));
+            return;
+        }
+    }
+    out.extend_from_slice(rounded(float, scale).as_bytes());
 }
 
 /// Rounded half away from zero, in the decimal digits that the number is known by.
@@ -284,7 +313,7 @@ fn slash_escaped(byte: u8) -> impl Iterator<Item = u8> {
 
 #[cfg(test)]
 mod tests {
-    use crate::encode::json::{rounded, write_string};
+    use crate::encode::json::{rounded, write_rounded, write_string};
 
     fn string(text: &str) -> String {
         let mut out = Vec::new();
@@ -297,6 +326,19 @@ mod tests {
         assert_eq!(string("a/b\"\\\n\u{1}\u{7f}é€"), "\"a\\/b\\\"\\\\\\n\\u0001\u{7f}é€\"");
         assert_eq!(string("x\u{2028}y\u{2029}\u{20ac}"), "\"x\\u2028y\\u2029\u{20ac}\"");
         assert_eq!(string(""), "\"\"");
+    }
+
+    #[test]
+    fn numbers_that_are_filled_with_zeros_are_those_that_are_rounded() {
+        for float in
+            [0.0, -0.0, 4.5, -4.5, 0.1, 1.0 / 3.0, 23.01, 999_999_999.25, 1e-7, 1e9, 12_345.678_9, -1e15]
+        {
+            for scale in 0..=8 {
+                let mut out = Vec::new();
+                write_rounded(&mut out, float, scale);
+                assert_eq!(String::from_utf8(out).unwrap(), rounded(float, scale), "{float} with {scale}");
+            }
+        }
     }
 
     #[test]

@@ -3,6 +3,12 @@
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode;
+use smallvec::SmallVec;
+
+/// Decoded segments of a path.
+///
+/// speed: those of the longest path of the protocol need no memory of their own (docs/performance.md).
+pub type Segments<'a> = SmallVec<[Cow<'a, str>; 4]>;
 
 /// The text behind a piece of a query string or form; `None` if it is not valid UTF-8.
 ///
@@ -17,8 +23,15 @@ pub fn decode(piece: &str) -> Option<Cow<'_, str>> {
 }
 
 /// The segments of a path, decoded after splitting; what follows an empty segment is hidden (SPEC 2.2).
-pub fn decode_path(path: &str) -> Option<Vec<Cow<'_, str>>> {
-    path.trim_start_matches('/').split('/').take_while(|segment| !segment.is_empty()).map(decode).collect()
+pub fn decode_path(path: &str) -> Option<Segments<'_>> {
+    let mut segments = Segments::new();
+    let mut rest = path.trim_start_matches('/');
+    while !rest.is_empty() && !rest.starts_with('/') {
+        let end = rest.bytes().position(|byte| byte == b'/').unwrap_or(rest.len());
+        segments.push(decode(&rest[..end])?);
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    Some(segments)
 }
 
 #[cfg(test)]
@@ -34,8 +47,12 @@ mod tests {
 
     #[test]
     fn slashes_at_the_ends_do_not_count_and_an_empty_segment_ends_the_path() {
-        assert_eq!(decode_path("//records/posts/"), Some(vec!["records".into(), "posts".into()]));
-        assert_eq!(decode_path("/records//posts"), Some(vec!["records".into()]));
-        assert_eq!(decode_path("/records/a%2Fb"), Some(vec!["records".into(), "a/b".into()]));
+        let decoded = |path| decode_path(path).map(|segments| segments.join("|"));
+        assert_eq!(decoded("//records/posts/").as_deref(), Some("records|posts"));
+        assert_eq!(decoded("/records//posts").as_deref(), Some("records"));
+        assert_eq!(decoded("/records/a%2Fb").as_deref(), Some("records|a/b"));
+        assert_eq!(decoded("/a/b/c/d/e/f").as_deref(), Some("a|b|c|d|e|f"));
+        assert_eq!(decoded("/").as_deref(), Some(""));
+        assert_eq!(decoded("/records/%ff"), None);
     }
 }

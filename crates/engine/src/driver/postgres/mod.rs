@@ -8,6 +8,7 @@ mod params;
 mod reflect;
 mod rows;
 mod session;
+mod shared;
 mod tap;
 mod types;
 

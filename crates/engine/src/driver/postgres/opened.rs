@@ -17,6 +17,7 @@ use crate::driver::postgres::connect::{Link, Target};
 use crate::driver::postgres::error::convert;
 use crate::driver::postgres::reflect;
 use crate::driver::postgres::session::{Held, Session};
+use crate::driver::postgres::shared::{Shared, Use};
 use crate::driver::retry::Failure;
 use crate::driver::transaction::{self, Transactional};
 
@@ -41,7 +42,7 @@ struct Control {
 /// The connections of one worker.
 struct Worker {
     target: Target,
-    shared: tokio::sync::Mutex<Option<Rc<Link>>>,
+    shared: tokio::sync::Mutex<Option<Rc<Shared>>>,
     pool: Rc<Pool<Link>>,
 }
 
@@ -149,21 +150,27 @@ impl Driver {
         WORKERS.with(|workers| workers.of(&self.identity, make))
     }
 
-    /// A session for short reads, on the connection that those of this worker share.
+    /// A session for short reads, on the connection that those of this worker share, or on one of its own if something
+    /// on that connection takes long: statements follow one another there.
     pub async fn session(&self) -> Result<Session, Error> {
         let worker = self.worker();
+        let is_direct = worker.target.is_direct.get();
         let mut shared =
             tokio::time::timeout(WAIT, worker.shared.lock()).await.map_err(|_elapsed| waited_too_long())?;
-        let link = match &*shared {
-            Some(link) if !link.client.is_closed() => Rc::clone(link),
-            _ => {
+        let known = shared.as_ref().filter(|known| !known.link.client.is_closed());
+        if known.is_some_and(|known| known.is_held_up()) {
+            drop(shared);
+            let lease = worker.pool.lease(|_| true, async || worker.open_tapped().await).await?;
+            return Ok(Session::new(Held::Leased(Box::new(lease)), is_direct, None));
+        }
+        let known = match known {
+            Some(known) => Rc::clone(known),
+            None => {
                 *shared = None;
-                let link = Rc::new(worker.open().await?);
-                *shared = Some(Rc::clone(&link));
-                link
+                Rc::clone(shared.insert(Rc::new(Shared::new(worker.open().await?))))
             }
         };
-        Ok(Session::new(Held::Shared(link), worker.target.is_direct.get(), None))
+        Ok(Session::new(Held::Shared(Use::new(known)), is_direct, None))
     }
 
     /// Runs a job on connections of its own.

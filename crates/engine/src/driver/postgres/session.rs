@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::rc::Rc;
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -24,6 +23,7 @@ use crate::driver::postgres::error::{
 };
 use crate::driver::postgres::params::{Parameter, parameters};
 use crate::driver::postgres::rows::{PostgresRow, WireRows};
+use crate::driver::postgres::shared::Use;
 use crate::driver::postgres::tap::Valve;
 use crate::driver::retry::Failure;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
@@ -37,7 +37,7 @@ const PIECES_ROWS_MAX: usize = 4000;
 /// The connection of a session.
 pub enum Held {
     /// Shared with other short reads of this worker; their statements follow one another without waiting.
-    Shared(Rc<Link>),
+    Shared(Use),
     /// Its own.
     Leased(Box<Lease<Link>>),
 }
@@ -71,15 +71,17 @@ impl Session {
 
     /// Says that something begins on the connection. What is dropped on a shared one ends by itself.
     pub fn begin(&self) {
-        if let Held::Leased(lease) = &self.held {
-            lease.begin();
+        match &self.held {
+            Held::Shared(shared) => shared.begin(),
+            Held::Leased(lease) => lease.begin(),
         }
     }
 
     /// Says that what began last has ended.
     pub fn close(&self) {
-        if let Held::Leased(lease) = &self.held {
-            lease.close();
+        match &self.held {
+            Held::Shared(shared) => shared.close(),
+            Held::Leased(lease) => lease.close(),
         }
     }
 
@@ -96,7 +98,7 @@ impl Session {
 
     fn link(&self) -> &Link {
         match &self.held {
-            Held::Shared(link) => link,
+            Held::Shared(shared) => shared.link(),
             Held::Leased(lease) => lease.get(),
         }
     }
