@@ -153,23 +153,30 @@ fn a_full_disk_writes_nothing() -> Result<()> {
     server.stop()
 }
 
-/// Long lists of MariaDB log in by themselves, without the library (driver/mysql/wire.rs).
+/// Long lists of MariaDB log in by themselves, without the library (driver/mysql/wire.rs), if they know the way.
 #[test]
 fn a_long_list_of_a_user_with_a_password_is_the_same() -> Result<()> {
     let Some(admin_url) = admin_url(Engine::MySql) else { return Ok(()) };
     let place = Place::new(Engine::MySql, &admin_url)?;
     let scratch = place.scratch.as_ref().context("a database on a server")?;
-    let name = &scratch.name;
-    scratch.ask(&format!(
-        "CREATE USER {name}@'127.0.0.1' IDENTIFIED BY 'se cret'; GRANT ALL ON {name}.* TO {name}@'127.0.0.1'"
-    ))?;
-    let url = place.url.replace("root@", &format!("{name}:se%20cret@"));
-    let server = start(&url)?;
-    request(server.port, "POST /records/visitors", &CSV, &visitors(SOME))?;
-    let listed = request(server.port, "GET /records/visitors?order=id", &[("Accept", "text/csv")], "")?;
-    ensure!(String::from_utf8(listed)?.replace("\r\n", "\n") == visitors(SOME));
-    server.stop()?;
-    scratch.ask(&format!("DROP USER {name}@'127.0.0.1'")).map(drop)
+    scratch.ask("INSTALL SONAME 'auth_ed25519'")?;
+    for (number, identified) in
+        ["BY 'se cret'", "VIA ed25519 USING PASSWORD('se cret')"].into_iter().enumerate()
+    {
+        let (database, name) = (&scratch.name, format!("{}{number}", scratch.name));
+        scratch.ask(&format!(
+            "CREATE USER {name}@'127.0.0.1' IDENTIFIED {identified};
+             GRANT ALL ON {database}.* TO {name}@'127.0.0.1'; DELETE FROM visitors"
+        ))?;
+        let url = place.url.replace("root@", &format!("{name}:se%20cret@"));
+        let server = start(&url)?;
+        request(server.port, "POST /records/visitors", &CSV, &visitors(SOME))?;
+        let listed = request(server.port, "GET /records/visitors?order=id", &[("Accept", "text/csv")], "")?;
+        ensure!(String::from_utf8(listed)?.replace("\r\n", "\n") == visitors(SOME), "{identified}");
+        server.stop()?;
+        scratch.ask(&format!("DROP USER {name}@'127.0.0.1'"))?;
+    }
+    Ok(())
 }
 
 #[test]
