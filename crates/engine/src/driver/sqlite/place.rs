@@ -21,11 +21,14 @@ type Identity = (u64, u64);
 /// What SQLite puts beside a file in write-ahead logging: the log, and the index of the log.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
-/// The files that places are at, opened once each, with how many places are there.
+/// Files, opened once each, with how many places are there.
+type Opened = HashMap<Identity, (usize, Arc<File>)>;
+
+/// The files that places are at.
 ///
 /// Closing a file gives up all locks that the process has on it (POSIX, fcntl), those of SQLite included. So it is
 /// opened before SQLite does and closed when nobody has it any more, both with this in hand.
-static OPENED: Mutex<Option<HashMap<Identity, (usize, Arc<File>)>>> = Mutex::new(None);
+static OPENED: Mutex<Option<Opened>> = Mutex::new(None);
 
 /// A path and the file behind it.
 pub struct Place {
@@ -127,7 +130,7 @@ impl Drop for Place {
     }
 }
 
-fn opened() -> MutexGuard<'static, Option<HashMap<Identity, (usize, Arc<File>)>>> {
+fn opened() -> MutexGuard<'static, Option<Opened>> {
     OPENED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
