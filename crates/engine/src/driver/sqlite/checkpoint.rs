@@ -38,7 +38,7 @@ struct Log {
 /// The log of the writer, and the thread that empties it.
 ///
 /// speed: a thousand pages here and there in a file take the disk 30 ms, ten commits one. SQLite would do that within a
-/// commit, and every write would wait for it: p99 of the survey was 14 ms and is 5 ms with this (docs/performance.md).
+/// commit, and every write would wait for it: p99 of the survey is 14 ms then (docs/performance.md).
 pub struct Checkpoints {
     place: Arc<Place>,
     log: Arc<Log>,
@@ -136,7 +136,7 @@ fn work(place: &Place, log: &Log, receiver: &Receiver<()>) -> Result<(), Error> 
     while receiver.recv().is_ok() {
         let mut left = u64::MAX;
         loop {
-            if let Err(error) = checkpoint(&connection, log, place) {
+            if let Err(error) = checkpoint(&connection, log) {
                 failed(&error);
                 break;
             }
@@ -151,14 +151,10 @@ fn work(place: &Place, log: &Log, receiver: &Receiver<()>) -> Result<(), Error> 
 }
 
 /// Puts as much into the file as nobody needs in the log, without stopping anybody.
-fn checkpoint(connection: &Connection, log: &Log, place: &Place) -> Result<(), Error> {
+fn checkpoint(connection: &Connection, log: &Log) -> Result<(), Error> {
     let _turn = log.turn.lock().unwrap_or_else(PoisonError::into_inner);
     let stored = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get::<_, i64>(2));
     let stored = stored.map_err(|error| convert(&error))?;
-    // SQLite waits for the disk when the log is to begin anew, and not before; on the writer it then has little to wait for.
-    if let Err(error) = place.sync() {
-        tracing::debug!(%error, "the file is left to SQLite");
-    }
     log.stored.store(u64::try_from(stored).unwrap_or(0), Ordering::Relaxed);
     Ok(())
 }

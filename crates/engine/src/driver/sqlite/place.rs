@@ -1,13 +1,11 @@
 //! Place: the file that was opened, as long as its path leads to it.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rusqlite::Connection;
 use treeql::error::{Code, Error};
@@ -21,20 +19,10 @@ type Identity = (u64, u64);
 /// What SQLite puts beside a file in write-ahead logging: the log, and the index of the log.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
-/// Files, opened once each, with how many places are there.
-type Opened = HashMap<Identity, (usize, Arc<File>)>;
-
-/// The files that places are at.
-///
-/// Closing a file gives up all locks that the process has on it (POSIX, fcntl), those of SQLite included. So it is
-/// opened before SQLite does and closed when nobody has it any more, both with this in hand.
-static OPENED: Mutex<Option<Opened>> = Mutex::new(None);
-
 /// A path and the file behind it.
 pub struct Place {
     path: PathBuf,
     identity: Identity,
-    file: Option<Arc<File>>,
     companions: OnceLock<Vec<(PathBuf, Identity)>>,
     is_gone: AtomicBool,
     is_left: AtomicBool,
@@ -45,13 +33,7 @@ impl Place {
     pub fn of(path: &Path) -> Option<Place> {
         let identity = identity(path)?;
         let (companions, is_gone, is_left) = Default::default();
-        let file = enter(path, identity);
-        Some(Place { path: path.to_owned(), identity, file, companions, is_gone, is_left })
-    }
-
-    /// Waits until what was written to the file is on the disk.
-    pub fn sync(&self) -> io::Result<()> {
-        self.file.as_ref().map_or(Ok(()), |file| file.sync_data())
+        Some(Place { path: path.to_owned(), identity, companions, is_gone, is_left })
     }
 
     /// Remembers the files that SQLite has put beside this one, once it has.
@@ -111,45 +93,6 @@ impl Place {
         self.is_gone.store(!is_same, Ordering::Relaxed);
         found
     }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        // Its own share first, so that the last one is closed with the table in hand.
-        if self.file.take().is_none() {
-            return;
-        }
-        let mut opened = opened();
-        let files = opened.get_or_insert_default();
-        if let Some((places, _)) = files.get_mut(&self.identity) {
-            *places -= 1;
-            if *places == 0 {
-                files.remove(&self.identity);
-            }
-        }
-    }
-}
-
-fn opened() -> MutexGuard<'static, Option<Opened>> {
-    OPENED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The file of a place that is new.
-fn enter(path: &Path, identity: Identity) -> Option<Arc<File>> {
-    let mut opened = opened();
-    let files = opened.get_or_insert_default();
-    if let Some((places, file)) = files.get_mut(&identity) {
-        *places += 1;
-        return Some(Arc::clone(file));
-    }
-    let file = Arc::new(File::open(path).ok()?);
-    let data = file.metadata().ok()?;
-    // Another one was put there a moment ago.
-    if (data.dev(), data.ino()) != identity {
-        return None;
-    }
-    files.insert(identity, (1, Arc::clone(&file)));
-    Some(file)
 }
 
 fn gone() -> Error {
