@@ -1,7 +1,6 @@
 //! The embedded SQLite: readers on every worker, reader threads for what is long, one writer.
 
 mod budget;
-mod checkpoint;
 mod connect;
 mod error;
 pub mod loader;

@@ -44,7 +44,9 @@ impl Driver {
         let place = Arc::new(Place::of(path).ok_or_else(|| format!("{shown} is gone"))?);
         let commits = Arc::new(AtomicU64::new(0));
         let cannot = |error: rusqlite::Error| format!("{shown} cannot be opened: {error}");
-        let writer = Writer::start(path, Arc::clone(&commits), Arc::clone(&place)).map_err(cannot)?;
+        let watched = Arc::clone(&place);
+        let is_there = move || watched.check();
+        let writer = Writer::start(path, Arc::clone(&commits), is_there).map_err(cannot)?;
         place.remember_companions();
         let readers = Readers::new(Arc::clone(&place), Arc::clone(&commits), options.statement);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -13,7 +13,6 @@ use crate::driver::connection::{Connection, loaded};
 use crate::driver::options::too_slow;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
 use crate::driver::sqlite::budget::Budget;
-use crate::driver::sqlite::connect::BUSY_TIMEOUT;
 use crate::driver::sqlite::error::{convert, convert_run, is_interrupted};
 use crate::driver::sqlite::rows::{SqliteRow, bind};
 
@@ -112,21 +111,6 @@ impl Session {
         let query = "PRAGMA wal_checkpoint(TRUNCATE)";
         let is_busy = self.connection.query_row(query, [], |row| row.get::<_, bool>(0));
         is_busy.map(|is_busy| !is_busy).map_err(|error| convert(&error))
-    }
-
-    /// Puts everything that is in the log into the file, so that the next write begins it anew, if reads that need the
-    /// log are over soon; whether they were.
-    pub fn restart_log(&self, patience: Duration) -> Result<bool, Error> {
-        let run = || {
-            self.connection.busy_timeout(patience)?;
-            self.connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get::<_, bool>(0))
-        };
-        let is_busy = run();
-        self.connection
-            .busy_timeout(BUSY_TIMEOUT)
-            .and(is_busy)
-            .map(|is_busy| !is_busy)
-            .map_err(|error| convert(&error))
     }
 
     /// Whether a transaction is open; SQLite ends it by itself after some errors.

@@ -12,9 +12,7 @@ use tokio::sync::oneshot;
 use treeql::error::{Code, Error};
 
 use crate::driver::connection::{Change, Outcome};
-use crate::driver::sqlite::checkpoint::Checkpoints;
 use crate::driver::sqlite::connect::connect_writer;
-use crate::driver::sqlite::place::Place;
 use crate::driver::sqlite::session::Session;
 
 /// limit: changes that wait for the writer.
@@ -96,14 +94,16 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Opens the file for writing and starts the thread.
-    pub fn start(path: &Path, commits: Arc<AtomicU64>, place: Arc<Place>) -> rusqlite::Result<Writer> {
+    /// Opens the file for writing and starts the thread. `is_there` says whether the file still is.
+    pub fn start(
+        path: &Path,
+        commits: Arc<AtomicU64>,
+        is_there: impl Fn() -> Result<(), Error> + Send + 'static,
+    ) -> rusqlite::Result<Writer> {
         let (sender, receiver) = bounded(QUEUE_MAX);
-        let mut connection = connect_writer(path)?;
-        let mut checkpoints = Checkpoints::take_over(&mut connection, Arc::clone(&place))?;
-        let session = Session::new(connection, Arc::clone(&commits))?;
+        let session = Session::new(connect_writer(path)?, Arc::clone(&commits))?;
         let body = move || {
-            WriteLoop { session, commits, place }.run(&receiver, &mut checkpoints);
+            WriteLoop { session, commits }.run(&receiver, &is_there);
         };
         std::thread::Builder::new()
             .name("rowcast-writer".to_owned())
@@ -140,11 +140,10 @@ impl Writer {
 struct WriteLoop {
     session: Session,
     commits: Arc<AtomicU64>,
-    place: Arc<Place>,
 }
 
 impl WriteLoop {
-    fn run(&self, receiver: &Receiver<Task>, checkpoints: &mut Checkpoints) {
+    fn run(&self, receiver: &Receiver<Task>, is_there: &dyn Fn() -> Result<(), Error>) {
         // Checkpoints that were asked for in the middle of a group.
         let mut asked = Vec::new();
         // What cannot be in a group with others, and was found at the end of one.
@@ -152,18 +151,17 @@ impl WriteLoop {
         while let Some(first) = alone.take().or_else(|| receiver.recv().ok()) {
             match first {
                 Task::Change(first) if first.alters_schema() => {
-                    if let Err(error) = self.alter(first) {
+                    if let Err(error) = self.alter(first, is_there) {
                         // Without them the next write could break what it must not: there is none.
                         tracing::error!(%error, "foreign keys could not be switched on again; start the server anew");
                         return;
                     }
                 }
-                Task::Change(first) => alone = self.commit(first, receiver, &mut asked),
+                Task::Change(first) => alone = self.commit(first, receiver, is_there, &mut asked),
                 Task::Checkpoint(done) => asked.push(done),
             }
-            checkpoints.committed(&self.session);
             for done in asked.drain(..) {
-                self.checkpoint(checkpoints);
+                self.checkpoint();
                 // Whoever asked has lost patience.
                 done.send(()).ok();
             }
@@ -175,10 +173,11 @@ impl WriteLoop {
         &self,
         first: Box<dyn Pending>,
         receiver: &Receiver<Task>,
+        is_there: &dyn Fn() -> Result<(), Error>,
         asked: &mut Vec<Sender<()>>,
     ) -> Option<Task> {
         let mut group = vec![first];
-        if let Err(error) = self.place.check().and_then(|()| self.session.control("BEGIN IMMEDIATE")) {
+        if let Err(error) = is_there().and_then(|()| self.session.control("BEGIN IMMEDIATE")) {
             group.into_iter().for_each(|pending| pending.fail(error.clone()));
             return None;
         }
@@ -195,10 +194,12 @@ impl WriteLoop {
 
     /// Runs a change of the schema in a transaction of its own. A table that is made anew is removed in between, so
     /// foreign keys are off, which they can be outside of a transaction only; the change looks at them itself.
-    fn alter(&self, mut pending: Box<dyn Pending>) -> Result<(), Error> {
-        let run = self
-            .place
-            .check()
+    fn alter(
+        &self,
+        mut pending: Box<dyn Pending>,
+        is_there: &dyn Fn() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let run = is_there()
             .and_then(|()| self.session.set_foreign_keys(false))
             .and_then(|()| self.session.control("BEGIN IMMEDIATE"))
             .and_then(|()| self.attempt(pending.as_mut()))
@@ -248,8 +249,8 @@ impl WriteLoop {
         self.session.control("COMMIT")
     }
 
-    fn checkpoint(&self, checkpoints: &Checkpoints) {
-        match checkpoints.empty(&self.session) {
+    fn checkpoint(&self) {
+        match self.session.checkpoint() {
             Ok(true) => {}
             Ok(false) => tracing::warn!("the log of the database could not be emptied: it is being read"),
             Err(error) => tracing::error!(%error, "the log of the database could not be put into the file"),
