@@ -32,8 +32,8 @@ pub struct Options {
     pub database_password: String,
     /// A file that holds the password of the database user, and nothing else.
     pub database_password_file: String,
-    /// Most connections of this process to a database server, all workers together; 0 means four for each worker and one
-    /// that watches the schema.
+    /// Most connections of this process to a database server, all workers together; 0 means one
+    /// that watches the schema and eight for each worker, of more than four workers 32 or four for each.
     pub pool_size: PoolSize,
     /// Seconds after which changes of the schema by others are noticed, at the latest.
     pub cache_time: CacheTime,
