@@ -162,7 +162,8 @@ fn all_is_well(seen: &Seen) -> Result<()> {
     let now = || (seen.refused.load(Ordering::Relaxed), seen.served.load(Ordering::Relaxed));
     wait_until("nothing is refused any more", PHASE_TIMEOUT, || {
         let before = now();
-        thread::sleep(Duration::from_millis(500));
+        // Longer than what a storage server that is back may still hold up (its read timeout is 4 s, its checks 1 s).
+        thread::sleep(Duration::from_secs(5));
         now().0 == before.0 && now().1 > before.1
     })
 }
