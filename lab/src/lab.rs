@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::plan::{Plan, clock};
-use crate::process::end_all;
+use crate::process::{Process, Start, end_all, free_port, is_listening};
 use crate::run::brief;
 
 /// Everything a scenario needs to know.
@@ -118,6 +118,29 @@ impl Lab {
     pub fn tool(&self, name: &str) -> String {
         let own = self.build.join("tools/bin").join(name);
         if own.exists() { own.display().to_string() } else { name.to_owned() }
+    }
+
+    /// Starts the program under test over a database; it, and its port.
+    ///
+    /// # Errors
+    ///
+    /// If it does not listen.
+    pub fn serve(&self, database: &str, more: &[String]) -> Result<(Process, u16)> {
+        let port = free_port()?;
+        let listen = format!("127.0.0.1:{port}");
+        let rowcast = self.rowcast.display().to_string();
+        let mut words = [&rowcast, "serve", database, "--listen", &listen].map(str::to_owned).to_vec();
+        words.extend_from_slice(more);
+        let mut process = Process::start(&Start {
+            name: "rowcast",
+            command: &words,
+            folder: self.scratch.path(),
+            environment: &BTreeMap::new(),
+            log: self.path(&format!("rowcast-{port}.log")),
+            account: None,
+        })?;
+        process.wait_until(|| is_listening(port))?;
+        Ok((process, port))
     }
 
     /// Whether the user wants to see this contestant.

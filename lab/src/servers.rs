@@ -40,6 +40,11 @@ const POSTGRES: &[&str] = &[
     "max_wal_size=4GB",
 ];
 
+/// The statements of a text, with `;` between them.
+pub fn split(statements: &str) -> impl Iterator<Item = &str> {
+    statements.split(';').map(str::trim).filter(|statement| !statement.is_empty())
+}
+
 /// The database without a server, in the folder of this run.
 pub const SQLITE_FILE: &str = "lab.db";
 
@@ -81,7 +86,7 @@ impl Servers {
     /// If one fails.
     pub fn run(&self, statements: &str) -> Result<()> {
         let mut connection = self.connection.borrow_mut();
-        for statement in statements.split(';').map(str::trim).filter(|statement| !statement.is_empty()) {
+        for statement in split(statements) {
             self.runtime.block_on(connection.query_drop(statement)).with_context(|| statement.to_owned())?;
         }
         Ok(())

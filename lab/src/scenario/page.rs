@@ -1,13 +1,12 @@
 //! A page over TLS, as Rowcast serves it, and the certificate that clients trust.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::lab::Lab;
-use crate::process::{Process, Start, free_port, is_listening, output};
+use crate::process::{Process, output};
 
 /// A running Rowcast with TLS, and what it takes to ask it.
 pub struct Page {
@@ -28,27 +27,10 @@ impl Page {
         ensure!(help.contains("--tls-cert"), "this Rowcast has no --tls-cert");
         let (certificate, key) = (lab.path("page.pem"), lab.path("page.key"));
         make_certificate(&certificate, &key)?;
-        let port = free_port()?;
-        let words = [
-            lab.rowcast.display().to_string(),
-            "serve".to_owned(),
-            database.to_owned(),
-            "--listen".to_owned(),
-            format!("127.0.0.1:{port}"),
-            "--tls-cert".to_owned(),
-            certificate.display().to_string(),
-            "--tls-key".to_owned(),
-            key.display().to_string(),
-        ];
-        let mut process = Process::start(&Start {
-            name: "rowcast with TLS",
-            command: &words,
-            folder: lab.scratch.path(),
-            environment: &BTreeMap::new(),
-            log: lab.path(&format!("tls-{port}.log")),
-            account: None,
-        })?;
-        process.wait_until(|| is_listening(port))?;
+        let paths = [&certificate, &key].map(|path| path.display().to_string());
+        let [certificate_path, key_path] = paths;
+        let more = ["--tls-cert".to_owned(), certificate_path, "--tls-key".to_owned(), key_path];
+        let (process, port) = lab.serve(database, &more)?;
         Ok(Page { process, port, certificate })
     }
 

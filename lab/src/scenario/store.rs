@@ -1,8 +1,8 @@
 //! Where rows are kept: three engines through their drivers, and the same engines through Rowcast.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use bytes::Bytes;
@@ -12,14 +12,16 @@ use tokio::runtime::Runtime;
 use ureq::Agent;
 
 use crate::lab::Lab;
-use crate::process::{Process, Start, free_port, is_listening};
-use crate::servers::Servers;
+use crate::process::Process;
+use crate::servers::{Servers, split};
 use crate::wire::{Call, client, send};
 
 const INSERT: &str = "INSERT INTO visitors (id, response) VALUES";
 const POINT: &str = "SELECT response FROM visitors WHERE id =";
 /// limit: what is read of the file of rows at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
+/// limit: how long Rowcast may load; the checking client's seconds are too few.
+const LOAD_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// One connection to one store.
 pub enum Store {
@@ -43,7 +45,7 @@ impl Store {
         let connection = rusqlite::Connection::open(lab.path(name))?;
         connection
             .execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-262144")?;
-        connection.busy_timeout(std::time::Duration::from_secs(30))?;
+        connection.busy_timeout(Duration::from_secs(30))?;
         Ok(Store::Sqlite(connection))
     }
 
@@ -67,20 +69,7 @@ impl Store {
 
     /// Rowcast before a store; its tables are made below it.
     pub fn rowcast(lab: &Lab, url: &str, below: Store) -> Result<Store> {
-        let port = free_port()?;
-        let listen = format!("127.0.0.1:{port}");
-        let rowcast = lab.rowcast.display().to_string();
-        // As large as the file of rows, which the usual bound on a body is not.
-        let words = [&rowcast, "serve", url, "--listen", &listen].map(str::to_owned);
-        let mut process = Process::start(&Start {
-            name: "rowcast",
-            command: &words,
-            folder: lab.scratch.path(),
-            environment: &BTreeMap::new(),
-            log: lab.path(&format!("rowcast-{port}.log")),
-            account: None,
-        })?;
-        process.wait_until(|| is_listening(port))?;
+        let (process, port) = lab.serve(url, &[])?;
         Ok(Store::Rowcast { agent: client(), port, _process: process, below: Box::new(below) })
     }
 
@@ -89,9 +78,7 @@ impl Store {
         match self {
             Store::Sqlite(connection) => connection.execute_batch(statements)?,
             Store::MariaDb(connection, runtime) => {
-                for statement in
-                    statements.split(';').map(str::trim).filter(|statement| !statement.is_empty())
-                {
+                for statement in split(statements) {
                     runtime.block_on(connection.query_drop(statement))?;
                 }
             }
@@ -157,7 +144,6 @@ impl Store {
                 let url = format!("http://127.0.0.1:{port}/records/visitors");
                 let request =
                     http::Request::post(url).header("Content-Type", "text/csv").body(File::open(file)?)?;
-                // limit: minutes, where the checking client's seconds are too few.
                 let request = agent.configure_request(request).timeout_global(Some(LOAD_TIMEOUT)).build();
                 let mut answer = agent.run(request)?;
                 if !answer.status().is_success() {
@@ -231,8 +217,6 @@ impl Store {
         }
     }
 }
-
-const LOAD_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(600);
 
 fn runtime() -> Result<Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
