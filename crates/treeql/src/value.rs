@@ -34,6 +34,13 @@ pub enum ValueRef<'a> {
     Bytes(&'a [u8]),
 }
 
+impl<'a> ValueRef<'a> {
+    /// Text, or bytes if it is not valid UTF-8.
+    pub fn of_text(bytes: &'a [u8]) -> ValueRef<'a> {
+        std::str::from_utf8(bytes).map_or(ValueRef::Bytes(bytes), ValueRef::Text)
+    }
+}
+
 /// A row that a driver lends for the time of one call.
 pub trait Row {
     /// The cell at `index`, counted from 0 in the order of the statement's columns.

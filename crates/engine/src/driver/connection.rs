@@ -1,5 +1,8 @@
 //! Connection: what every driver's session can do, so that work on it is written once.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use treeql::error::{Code, Error};
 use treeql::sql::{Args, Rows, Statement};
 
@@ -70,6 +73,15 @@ pub trait Job: Send + 'static {
 
     /// Runs it; the answer goes to where it was told to.
     fn run(self, connection: &impl Connection) -> impl Future<Output = ()>;
+}
+
+/// Runs a job beside the requests of this worker, unless nobody waits for it any more.
+pub fn run_beside(connection: impl Connection + 'static, job: impl Job, cancelled: Arc<AtomicBool>) {
+    tokio::task::spawn_local(async move {
+        if !cancelled.load(Ordering::Relaxed) {
+            job.run(&connection).await;
+        }
+    });
 }
 
 /// Whether what a change did is to stay.

@@ -83,8 +83,8 @@ impl Load {
         report: &mut Report,
     ) -> Result<(), Error> {
         let statements = rows(&chunk.plan);
-        let width = statements.width;
         let args = Args::of(&self.recipe.values, self.recipe.snapshot.setting.mode);
+        let args = Args { cells: &chunk.cells, ..args };
         // limit: halves that wait: no more than halvings of a chunk.
         let mut waiting: Vec<_> = std::iter::once(0..chunk.places.len()).collect();
         while let Some(range) = waiting.pop().filter(|range| !range.is_empty()) {
@@ -92,8 +92,7 @@ impl Load {
             if count < range.len() {
                 waiting.push(first + count..range.end);
             }
-            let cells = &chunk.cells[first * width..(first + count) * width];
-            match connection.load(statements, Args { cells, ..args }, count).await {
+            match connection.load(statements, statements.part(args, first, count), count).await {
                 Ok(written) => report.add(written, count),
                 Err(error) if is_final(&error) => return Err(error),
                 Err(error) if count == 1 => self.refuse(chunk.places[first], error, report)?,

@@ -81,8 +81,8 @@ pub async fn merged(snapshot: &Arc<Snapshot>, plan: &Arc<Plan>, key: Key, values
 /// Ends the turn: what was asked for in it is run.
 async fn end_turn() {
     QUEUE.with_borrow_mut(|queue| queue.is_scheduled = false);
-    while let Some(batch) = QUEUE.with_borrow_mut(|queue| queue.next(|_any| true)) {
-        tokio::task::spawn_local(batch.run_and_others());
+    while let Some((batch, running)) = QUEUE.with_borrow_mut(|queue| queue.next(|_any| true)) {
+        tokio::task::spawn_local(run(batch, running));
     }
 }
 
@@ -103,14 +103,15 @@ impl Queue {
     }
 
     /// The batch that has waited longest of those that may be run; it counts as under way.
-    fn next(&mut self, is_wanted: impl Fn(&Arc<Plan>) -> bool) -> Option<Batch> {
+    fn next(&mut self, is_wanted: impl Fn(&Arc<Plan>) -> bool) -> Option<(Batch, Running)> {
         let count =
             |plan: &Arc<Plan>| self.running.iter().filter(|running| Arc::ptr_eq(running, plan)).count();
         let may_run = |batch: &Batch| is_wanted(&batch.plan) && count(&batch.plan) < RUNNING_MAX;
         let index = self.waiting.iter().position(may_run)?;
         let batch = self.waiting.remove(index);
         self.running.push(Arc::clone(&batch.plan));
-        Some(batch)
+        let running = Running(Arc::clone(&batch.plan));
+        Some((batch, running))
     }
 }
 
@@ -127,19 +128,18 @@ impl Drop for Running {
     }
 }
 
-impl Batch {
-    /// Runs this batch, then what has gathered behind it meanwhile.
-    async fn run_and_others(self) {
-        let mut next = Some(self);
-        while let Some(batch) = next {
-            let running = Running(Arc::clone(&batch.plan));
-            batch.run().await;
-            let plan = Arc::clone(&running.0);
-            drop(running);
-            next = QUEUE.with_borrow_mut(|queue| queue.next(|other| Arc::ptr_eq(other, &plan)));
-        }
+/// Runs a batch, then what has gathered behind it meanwhile.
+async fn run(batch: Batch, running: Running) {
+    let plan = Arc::clone(&batch.plan);
+    let mut next = Some((batch, running));
+    while let Some((batch, running)) = next {
+        batch.run().await;
+        drop(running);
+        next = QUEUE.with_borrow_mut(|queue| queue.next(|other| Arc::ptr_eq(other, &plan)));
     }
+}
 
+impl Batch {
     async fn run(mut self) {
         self.waiting.sort_unstable_by(|one, other| one.key.cmp(&other.key));
         // Whoever is dropped without an answer reads alone.

@@ -105,12 +105,12 @@ impl Work {
         let mut results = Vec::with_capacity(self.steps.len());
         let Some((plan, rows)) = self.rows() else { return results };
         let cells = self.cells();
+        let all = Args { cells: &cells, ..Args::of(&self.values, self.mode) };
         while results.len() < self.steps.len() {
             let first = results.len();
             let left = self.steps.len() - first;
             let count = if rows.made_key.is_some() { rows.batch_in_order(left) } else { rows.batch(left) };
-            let cells = &cells[first * rows.width..(first + count) * rows.width];
-            let args = Args { cells, ..Args::of(&self.values, self.mode) };
+            let args = rows.part(all, first, count);
             let clock = Clock::start();
             if rows.made_key.is_some() {
                 let Ok(Some(keys)) = connection.load_made(rows, args, count).await else { return results };

@@ -262,15 +262,15 @@ pub async fn plan_write<'a>(
             clean(context.record_rules, &context.policy, operation, definition, record)?;
         }
     }
-    let mut steps = Vec::with_capacity(batch.records.len());
+    let mut steps: Vec<Step> = Vec::with_capacity(batch.records.len());
     for (index, record) in batch.records.iter().enumerate() {
         let width = values.more_id_parts + 1;
         let id: Vec<&str> = values.ids.iter().skip(index * width).take(width).map(Cow::as_ref).collect();
         request.key_is_made = made.get(index).is_some_and(|made| *made);
-        let known = steps.last().zip(index.checked_sub(1)).filter(|(_, last)| {
+        let like_last = index.checked_sub(1).filter(|last| {
             has_same_members(&batch.records[*last], record) && made.get(*last) == made.get(index)
         });
-        let known = known.map(|(last, _): (&Step, usize)| Arc::clone(&last.plan));
+        let known = like_last.map(|last| Arc::clone(&steps[last].plan));
         let step = step(context, &request, known, &values, &id, record);
         steps.push(step.map_err(|error| if batch.batch { in_record(index, error) } else { error })?);
     }

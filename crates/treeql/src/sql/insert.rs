@@ -93,6 +93,16 @@ pub fn insert_in_order(dialect: Dialect, insert: &Insert, rows: usize, width: us
     writer.finish()
 }
 
+/// The text of PostgreSQL that takes rows as a stream of text.
+pub fn copy(dialect: Dialect, insert: &Insert) -> Statement {
+    let mut writer = Writer::new(dialect);
+    writer.text("COPY ");
+    writer.name(&insert.table);
+    write_columns(&mut writer, insert);
+    writer.text(" FROM STDIN");
+    writer.finish()
+}
+
 fn write_columns(writer: &mut Writer, insert: &Insert) {
     writer.text(" (");
     writer.list(&insert.cells, ",", |writer, (column, _)| writer.name(&column.name));

@@ -3,10 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::schema::Column;
+use crate::sql::args::Args;
 use crate::sql::dialect::Dialect;
-use crate::sql::insert::{Insert, insert, insert_in_order};
+use crate::sql::insert::{Insert, copy, insert, insert_in_order};
 use crate::sql::statement::{Param, Statement};
-use crate::sql::writer::Writer;
 
 /// limit: rows of one statement, or of one run of a statement that takes a row at a time.
 const ROWS_MAX: usize = 4096;
@@ -41,7 +41,7 @@ impl Rows {
         let insert = Insert { returning: None, ..insert };
         let holes = insert.cells.len().max(width).max(1);
         let most = if insert.cells.is_empty() { 1 } else { (HOLES_MAX / holes).clamp(1, ROWS_MAX) };
-        let rows_max = if most.is_power_of_two() { most } else { most.next_power_of_two() / 2 };
+        let rows_max = power_of_two(most);
         let is_plain = insert.conflict.is_none() && !insert.cells.is_empty();
         let copy = (is_plain && dialect.has_copy()).then(|| copy(dialect, &insert));
         Rows {
@@ -70,6 +70,11 @@ impl Rows {
     /// The same of rows whose keys the database makes.
     pub fn batch_in_order(&self, left: usize) -> usize {
         power_of_two(left.min(self.rows_max))
+    }
+
+    /// Of rows whose cells stand in `args` one row after the other, `count` from `first` on.
+    pub fn part<'a>(&self, args: Args<'a>, first: usize, count: usize) -> Args<'a> {
+        Args { cells: &args.cells[first * self.width..(first + count) * self.width], ..args }
     }
 
     /// The statement for `count` rows; it is kept if that is a power of two.
@@ -113,14 +118,4 @@ fn kept(
         return Arc::new(make());
     }
     Arc::clone(sizes[count.trailing_zeros() as usize].get_or_init(|| Arc::new(make())))
-}
-
-fn copy(dialect: Dialect, insert: &Insert) -> Statement {
-    let mut writer = Writer::new(dialect);
-    writer.text("COPY ");
-    writer.name(&insert.table);
-    writer.text(" (");
-    writer.list(&insert.cells, ",", |writer, (column, _)| writer.name(&column.name));
-    writer.text(") FROM STDIN");
-    writer.finish()
 }

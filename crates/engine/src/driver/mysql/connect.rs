@@ -1,5 +1,6 @@
 //! Connections to MySQL and MariaDB.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -27,7 +28,7 @@ const SQL_MODE: &str = "SET SESSION sql_mode = 'ANSI,TRADITIONAL'";
 #[derive(Clone)]
 pub struct Target {
     hosts: Arc<Hosts<Opts>>,
-    /// Whether a wire could not be opened where the library could.
+    /// Whether a wire cannot be tried, or could not be opened where the library could.
     is_library_only: Arc<AtomicBool>,
 }
 
@@ -42,8 +43,13 @@ pub enum Link {
 impl Target {
     /// Reads a URL. The error is a sentence without the password.
     pub fn parse(url: &str, password: Option<&str>, statement: Option<Duration>) -> Result<Target, String> {
-        Hosts::parse(url, |url| options(url, password, statement))
-            .map(|hosts| Target { hosts: Arc::new(hosts), is_library_only: Arc::default() })
+        let speaks = Cell::new(true);
+        let hosts = Hosts::parse(url, |url| {
+            let options = options(url, password, statement)?;
+            speaks.set(speaks.get() && Wire::speaks(&options));
+            Ok(options)
+        })?;
+        Ok(Target { hosts: Arc::new(hosts), is_library_only: Arc::new(AtomicBool::new(!speaks.get())) })
     }
 
     /// How old a connection may become.
@@ -74,10 +80,11 @@ impl Target {
         if self.is_library_only.load(Ordering::Relaxed) {
             return self.link().await;
         }
-        let open = async |options: &Opts| match tokio::time::timeout(CONNECT_PATIENCE, wire(options)).await {
-            Ok(opened) => opened,
-            Err(_elapsed) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
-        };
+        let open =
+            async |options: &Opts| match tokio::time::timeout(CONNECT_PATIENCE, Wire::open(options)).await {
+                Ok(opened) => opened,
+                Err(_elapsed) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+            };
         match self.hosts.open(open).await {
             Ok(wire) => Ok(Link::Wire(Box::new(Mutex::new(wire)))),
             Err(error) => {
@@ -93,13 +100,6 @@ impl Target {
     pub fn is_for_streams(&self, link: &Link) -> bool {
         matches!(link, Link::Wire(_)) || self.is_library_only.load(Ordering::Relaxed)
     }
-}
-
-async fn wire(options: &Opts) -> Result<Wire, mysql_async::Error> {
-    if Wire::speaks(options) {
-        return Wire::open(options).await;
-    }
-    Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into())
 }
 
 /// What a connection to the one host of a URL is opened with.

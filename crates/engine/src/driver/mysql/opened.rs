@@ -1,7 +1,7 @@
 //! Driver: a MySQL or MariaDB database, with the connections of each worker.
 
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use treeql::error::{Code, Error};
 use treeql::schema::{Publication, Schema};
 
-use crate::driver::connection::{Change, Connection, Job};
+use crate::driver::connection::{Change, Job, run_beside};
 use crate::driver::kept::{Identity, Kept};
 use crate::driver::mysql::connect::{Link, Target};
 use crate::driver::mysql::error::convert;
@@ -136,14 +136,14 @@ impl Driver {
             let open = async || self.target.link().await;
             let (one, other) = self.pool().lease_two(Link::is_library, open).await?;
             let session = Session::new(one, Some(Box::new(Session::new(other, None))));
-            start(session, job, cancelled);
+            run_beside(session, job, cancelled);
             return Ok(());
         }
         let is_wanted = |link: &Link| self.target.is_for_streams(link);
         let lease = self.pool().lease(is_wanted, async || self.target.stream_link().await).await?;
         match lease.get() {
-            Link::Library(_) => start(Session::new(lease, None), job, cancelled),
-            Link::Wire(_) => start(Stream::new(lease), job, cancelled),
+            Link::Library(_) => run_beside(Session::new(lease, None), job, cancelled),
+            Link::Wire(_) => run_beside(Stream::new(lease), job, cancelled),
         }
         Ok(())
     }
@@ -159,15 +159,6 @@ impl Driver {
         self.session().await?.control("SELECT 1").await?;
         Ok(start.elapsed())
     }
-}
-
-/// Runs a job beside the requests of this worker.
-fn start(connection: impl Connection + 'static, job: impl Job, cancelled: Arc<AtomicBool>) {
-    tokio::task::spawn_local(async move {
-        if !cancelled.load(Ordering::Relaxed) {
-            job.run(&connection).await;
-        }
-    });
 }
 
 impl Transactional for Session {

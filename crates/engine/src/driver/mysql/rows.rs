@@ -49,10 +49,7 @@ impl Row for MySqlRow {
                     let bits = i64::try_from(bits(bytes));
                     return bits.map_or_else(|_| ValueRef::Number(self.made(index)), ValueRef::Int);
                 }
-                match std::str::from_utf8(bytes) {
-                    Ok(text) if !is_bytes(column) => ValueRef::Text(text),
-                    _ => ValueRef::Bytes(bytes),
-                }
+                if is_bytes(column) { ValueRef::Bytes(bytes) } else { ValueRef::of_text(bytes) }
             }
         }
     }

@@ -231,10 +231,7 @@ fn value<'a>(form: &Form, raw: &'a [u8]) -> Option<ValueRef<'a>> {
         Form::Float => ValueRef::Float(six_digits(f32::from_le_bytes(raw.try_into().ok()?))),
         Form::Double => ValueRef::Float(f64::from_le_bytes(raw.try_into().ok()?)),
         Form::Bit => ValueRef::Int(i64::try_from(bits(raw)).ok()?),
-        Form::Text => match std::str::from_utf8(raw) {
-            Ok(text) => ValueRef::Text(text),
-            Err(_not_text) => ValueRef::Bytes(raw),
-        },
+        Form::Text => ValueRef::of_text(raw),
         Form::Bytes => ValueRef::Bytes(raw),
         Form::Moment => return None,
     })

@@ -26,8 +26,7 @@ impl<'a> CopyText<'a> {
     }
 
     fn write_row(&self, out: &mut Vec<u8>, row: usize) -> Result<(), Error> {
-        let width = self.rows.width;
-        let args = Args { cells: &self.args.cells[row * width..(row + 1) * width], ..self.args };
+        let args = self.rows.part(self.args, row, 1);
         for (place, (column, param)) in self.rows.cells().iter().enumerate() {
             if place > 0 {
                 out.push(b'\t');

@@ -1,7 +1,7 @@
 //! Driver: a PostgreSQL database, with the connections of each worker.
 
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,10 +9,10 @@ use tokio::runtime::Runtime;
 use treeql::error::{Code, Error};
 use treeql::schema::{Publication, Schema};
 
-use crate::driver::connection::{Change, Job};
+use crate::driver::connection::{Change, Job, run_beside};
 use crate::driver::kept::{Identity, Kept};
 use crate::driver::options::Options;
-use crate::driver::pool::{Pool, WAIT, unreachable, waited_too_long};
+use crate::driver::pool::{Lease, Pool, WAIT, unreachable, waited_too_long};
 use crate::driver::postgres::connect::{Link, Target};
 use crate::driver::postgres::error::convert;
 use crate::driver::postgres::reflect;
@@ -154,14 +154,12 @@ impl Driver {
     /// on that connection takes long: statements follow one another there.
     pub async fn session(&self) -> Result<Session, Error> {
         let worker = self.worker();
-        let is_direct = worker.target.is_direct.get();
         let mut shared =
             tokio::time::timeout(WAIT, worker.shared.lock()).await.map_err(|_elapsed| waited_too_long())?;
         let known = shared.as_ref().filter(|known| !known.link.client.is_closed());
         if known.is_some_and(|known| known.is_held_up()) {
             drop(shared);
-            let lease = worker.pool.lease(|_| true, async || worker.open_tapped().await).await?;
-            return Ok(Session::new(Held::Leased(Box::new(lease)), is_direct, None));
+            return worker.session().await;
         }
         let known = match known {
             Some(known) => Rc::clone(known),
@@ -170,37 +168,21 @@ impl Driver {
                 Rc::clone(shared.insert(Rc::new(Shared::new(worker.open().await?))))
             }
         };
-        Ok(Session::new(Held::Shared(Use::new(known)), is_direct, None))
+        Ok(Session::new(Held::Shared(Use::new(known)), worker.target.is_direct.get(), None))
     }
 
     /// Runs a job on connections of its own.
     pub async fn run(&self, job: impl Job, cancelled: Arc<AtomicBool>) -> Result<(), Error> {
         let worker = self.worker();
-        let is_direct = worker.target.is_direct.get();
-        let session = if job.needs_two() {
-            let (one, other) = worker.pool.lease_two(|_| true, async || worker.open_tapped().await).await?;
-            let beside = Session::new(Held::Leased(Box::new(other)), is_direct, None);
-            Session::new(Held::Leased(Box::new(one)), is_direct, Some(Box::new(beside)))
-        } else {
-            let one = worker.pool.lease(|_| true, async || worker.open_tapped().await).await?;
-            Session::new(Held::Leased(Box::new(one)), is_direct, None)
-        };
-        tokio::task::spawn_local(async move {
-            if !cancelled.load(Ordering::Relaxed) {
-                job.run(&session).await;
-            }
-        });
+        let session = if job.needs_two() { worker.session_of_two().await? } else { worker.session().await? };
+        run_beside(session, job, cancelled);
         Ok(())
     }
 
     /// Runs a change, in a transaction if it is a batch, and again if the engine asks for it.
     pub async fn change<C: Change>(&self, change: C) -> Result<C::Output, Error> {
         let worker = self.worker();
-        let session = async || {
-            let lease = worker.pool.lease(|_| true, async || worker.open_tapped().await).await?;
-            Ok(Session::new(Held::Leased(Box::new(lease)), worker.target.is_direct.get(), None))
-        };
-        transaction::run(session, change).await
+        transaction::run(async || worker.session().await, change).await
     }
 
     /// How long a trivial query takes.
@@ -232,6 +214,22 @@ impl Transactional for Session {
 impl Worker {
     async fn open(&self) -> Result<Link, Error> {
         self.target.open().await.map_err(|error| unreachable("PostgreSQL", &error))
+    }
+
+    /// A session on a connection of its own.
+    async fn session(&self) -> Result<Session, Error> {
+        let lease = self.pool.lease(|_| true, async || self.open_tapped().await).await?;
+        Ok(self.leased(lease, None))
+    }
+
+    /// One that has a second connection beside it.
+    async fn session_of_two(&self) -> Result<Session, Error> {
+        let (one, other) = self.pool.lease_two(|_| true, async || self.open_tapped().await).await?;
+        Ok(self.leased(one, Some(Box::new(self.leased(other, None)))))
+    }
+
+    fn leased(&self, lease: Lease<Link>, beside: Option<Box<Session>>) -> Session {
+        Session::new(Held::Leased(Box::new(lease)), self.target.is_direct.get(), beside)
     }
 
     async fn open_tapped(&self) -> Result<Link, Error> {

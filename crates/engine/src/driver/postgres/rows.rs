@@ -67,10 +67,7 @@ impl Form {
             Form::Float4 => ValueRef::Float(widened(f32::from_be_bytes(raw.try_into().ok()?))),
             Form::Float8 => ValueRef::Float(f64::from_be_bytes(raw.try_into().ok()?)),
             Form::Bytes => ValueRef::Bytes(raw),
-            Form::Text => match std::str::from_utf8(raw) {
-                Ok(text) => ValueRef::Text(text),
-                Err(_not_text) => ValueRef::Bytes(raw),
-            },
+            Form::Text => ValueRef::of_text(raw),
         })
     }
 }

@@ -259,16 +259,15 @@ impl Session {
                 let mut written = 0;
                 for first in (0..count).step_by(rows.rows_max) {
                     let count = rows.rows_max.min(count - first);
-                    let cells = &args.cells[first * rows.width..(first + count) * rows.width];
-                    written += self.done(&rows.of(count), Args { cells, ..args }).await?.rows;
+                    written += self.done(&rows.of(count), rows.part(args, first, count)).await?.rows;
                 }
                 Ok(written)
             }
         }
     }
 
-    /// All pieces follow one another without waiting: what is polled first is sent first. After one that fails the server refuses the others, and takes COMMIT
-    /// for ROLLBACK.
+    /// All pieces follow one another without waiting: what is polled first is sent first. After one that fails the server
+    /// refuses the others, and takes COMMIT for ROLLBACK.
     async fn copy_in_pieces(
         &self,
         copy: &Statement,
@@ -280,8 +279,7 @@ impl Session {
         self.link().prepared(copy).await.map_err(|error| self.failed(&error))?;
         let pieces = (0..count).step_by(PIECE_ROWS).map(|first| {
             let count = PIECE_ROWS.min(count - first);
-            let cells = &args.cells[first * rows.width..(first + count) * rows.width];
-            self.copy(copy, CopyText::new(rows, Args { cells, ..args }, count))
+            self.copy(copy, CopyText::new(rows, rows.part(args, first, count), count))
         });
         let (begun, copied, committed) =
             join3(self.control("BEGIN"), join_all(pieces), self.control("COMMIT")).await;

@@ -16,10 +16,7 @@ impl Row for SqliteRow<'_, '_> {
             Ok(Native::Null) | Err(_) => ValueRef::Null,
             Ok(Native::Integer(int)) => ValueRef::Int(int),
             Ok(Native::Real(float)) => ValueRef::Float(float),
-            Ok(Native::Text(bytes)) => match std::str::from_utf8(bytes) {
-                Ok(text) => ValueRef::Text(text),
-                Err(_not_text) => ValueRef::Bytes(bytes),
-            },
+            Ok(Native::Text(bytes)) => ValueRef::of_text(bytes),
             Ok(Native::Blob(bytes)) => ValueRef::Bytes(bytes),
         }
     }

@@ -125,8 +125,7 @@ impl Session {
             self.connection.prepare_cached(&statement.text).map_err(|error| convert(&error))?;
         let mut written = 0;
         for row in 0..count {
-            let cells = &args.cells[row * rows.width..(row + 1) * rows.width];
-            bind(&mut prepared, &statement, Args { cells, ..args }).map_err(bound)?;
+            bind(&mut prepared, &statement, rows.part(args, row, 1)).map_err(bound)?;
             written += prepared.raw_execute().map_err(|error| convert_run(&error))? as u64;
         }
         Ok(written)
