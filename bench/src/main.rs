@@ -38,7 +38,7 @@ enum Command {
 /// What to measure, and how long.
 #[derive(Args)]
 struct Run {
-    /// Scenarios; none means all
+    /// Scenarios; none means all but `bulk`, which takes minutes
     scenarios: Vec<String>,
     /// The program to measure
     #[arg(long)]

@@ -9,6 +9,8 @@ mod stage;
 mod streams;
 mod writes;
 
+use std::time::Instant;
+
 use anyhow::bail;
 
 use crate::Run;
@@ -18,6 +20,9 @@ use crate::scenario::stage::Stage;
 
 /// A scenario: it measures on a stage and adds to a report.
 type Scenario = fn(&Stage<'_>, &mut Report) -> anyhow::Result<()>;
+
+/// Takes minutes, and is run where it is named.
+const LONG: &str = "bulk";
 
 const SCENARIOS: &[(&str, Scenario)] = &[
     ("by-id", reads::by_id),
@@ -35,7 +40,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("instructions", instructions::instructions),
 ];
 
-/// Runs the scenarios that are named, or all.
+/// Runs the scenarios that are named, or all but the one of minutes.
 pub fn run(run: &Run) -> anyhow::Result<()> {
     let names: Vec<&str> = SCENARIOS.iter().map(|(name, _)| *name).collect();
     if let Some(unknown) = run.scenarios.iter().find(|name| !names.contains(&&***name)) {
@@ -43,18 +48,21 @@ pub fn run(run: &Run) -> anyhow::Result<()> {
     }
     let home = std::path::absolute(&run.home)?;
     std::fs::create_dir_all(&home)?;
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     let engines = database::prepare(&home, &run.engines, &run.program, run.rows)?;
     stage::tell(&format!(
         "databases are filled after {:.0} s, which does not count",
         started.elapsed().as_secs_f64()
     ));
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     let stage = Stage::set(run, &home, &engines)?;
     let mut report = Report::default();
     for (name, scenario) in SCENARIOS {
-        if run.scenarios.is_empty() || run.scenarios.iter().any(|wanted| wanted == name) {
+        let is_named = run.scenarios.iter().any(|wanted| wanted == name);
+        if is_named || run.scenarios.is_empty() && *name != LONG {
+            let started = Instant::now();
             scenario(&stage, &mut report)?;
+            stage::tell(&format!("{name} took {:.0} s", started.elapsed().as_secs_f64()));
         }
     }
     report.finish(&home)?;
