@@ -1,13 +1,14 @@
 //! Databases of tenants: who gets which, and what nobody gets by a claim.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
 use tempfile::TempDir;
 
-use crate::program::files::{database, folder, text};
+use crate::program::files::{count, database, folder, text};
 use crate::program::running::{Running, run, start};
 use crate::program::wire::{Answer, exchange};
 
@@ -106,6 +107,22 @@ fn a_claim_leads_nowhere_else() {
     assert!(!missing.body.contains("zzz") && !missing.body.contains("tenants/"), "{}", missing.body);
     assert!(!folder.path().join("tenants/zzz.db").exists());
     assert_eq!(ask(&server, "a", "GET", "/records/notes/1", "").status, 200);
+    server.stop();
+}
+
+#[test]
+fn a_second_driver_of_a_file_takes_nobodys_locks_away() {
+    let folder = folder();
+    let server = serve(&folder, &[]);
+    symlink("a.db", folder.path().join("tenants/same.db")).unwrap();
+    assert_eq!(ask(&server, "a", "POST", "/records/notes", r#"{"title":"before"}"#).body, "2");
+    assert_eq!(ask(&server, "same", "GET", "/records/notes/2", "").status, 200);
+    // Another program that is the last one to close the file removes the log.
+    let path = folder.path().join("tenants/a.db");
+    assert_eq!(count(&path, "SELECT COUNT(*) FROM notes"), 2);
+    assert!(path.with_extension("db-wal").exists(), "the log was removed while the server used it");
+    assert_eq!(ask(&server, "a", "POST", "/records/notes", r#"{"title":"after"}"#).body, "3");
+    assert_eq!(count(&path, "SELECT COUNT(*) FROM notes"), 3);
     server.stop();
 }
 

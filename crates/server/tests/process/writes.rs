@@ -1,11 +1,14 @@
 //! Many who write at once: nothing is lost, and nobody pays for a neighbour.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::sync::Barrier;
 use std::thread;
 
+use rusqlite::Connection;
+
 use crate::program::files::{count, database, folder, text};
-use crate::program::running::serve;
+use crate::program::running::{serve, wait_until};
 use crate::program::wire::{connect, get, send};
 
 const CLIENTS: usize = 32;
@@ -37,6 +40,25 @@ fn writes_of_many_clients_all_survive() {
     server.stop();
     assert_eq!(count(&path, "SELECT COUNT(*) FROM a"), CLIENTS * WRITES);
     assert_eq!(count(&path, "SELECT COUNT(DISTINCT client * 1000 + n) FROM a"), CLIENTS * WRITES);
+}
+
+#[test]
+fn the_log_is_put_into_the_file_while_others_write() {
+    let folder = folder();
+    let path = database(&folder, "log.db", "CREATE TABLE a (id integer PRIMARY KEY, n integer)");
+    let server = serve(text(&path), &[]);
+    // Fewer than begin the log anew.
+    for n in 0..40 {
+        assert_eq!(send(server.port, "POST", "/records/a", &format!("{{\"n\":{n}}}")).status, 200);
+    }
+    let alone = folder.path().join("alone.db");
+    wait_until("the rows of the first commits in the file itself", || {
+        fs::copy(&path, &alone).unwrap();
+        let copy = Connection::open(&alone).unwrap();
+        copy.query_row("SELECT COUNT(*) FROM a", [], |row| row.get::<_, i64>(0)).is_ok_and(|rows| rows >= 16)
+    });
+    server.stop();
+    assert_eq!(count(&path, "SELECT COUNT(*) FROM a"), 40);
 }
 
 #[test]

@@ -10,11 +10,9 @@ use rusqlite::{Connection, OpenFlags};
 const STATEMENTS_MAX: usize = 512;
 /// limit: how long a statement waits for another program's lock on the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Pages that gather in the log before a commit puts them into the file; SQLite's own choice is 1,000.
-///
-/// speed: pages here and there in a file take the disk 30 µs each until they are durable, and every write waits for them:
-/// a fifth of the pages is a fifth of the longest wait (docs/performance.md).
-const CHECKPOINT_PAGES: u32 = 192;
+/// Pages of the log after which it begins anew, once all of them are in the file; SQLite's own choice is 1,000. What the
+/// thread of checkpoints has not yet put there is done within a commit.
+const LOG_PAGES: u32 = 2000;
 /// How much of the file is read through memory mapping: pages then come from the system's cache without a copy.
 const MMAP_BYTES: i64 = 1 << 40;
 
@@ -67,7 +65,7 @@ pub fn connect_writer(path: &Path) -> rusqlite::Result<Connection> {
             );
         }
         connection.pragma_update(None, "synchronous", "FULL")?;
-        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
     }
     Ok(connection)
 }

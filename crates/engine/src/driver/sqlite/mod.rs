@@ -1,8 +1,10 @@
 //! The embedded SQLite: readers on every worker, reader threads for what is long, one writer.
 
 mod budget;
+mod checkpoints;
 mod connect;
 mod error;
+mod file;
 pub mod loader;
 mod opened;
 mod place;

@@ -1,6 +1,8 @@
 //! Driver: an opened SQLite file, with its readers and its writer.
 
-use std::fs;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,14 +41,11 @@ impl Driver {
     /// Opens a file that exists and is a SQLite database. The error is a sentence that says what to do.
     pub fn open(path: &Path, options: Options) -> Result<Arc<Driver>, String> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        check_file(path)?;
-        let shown = path.display();
-        let place = Arc::new(Place::of(path).ok_or_else(|| format!("{shown} is gone"))?);
+        let place = Arc::new(Place::of(path).map_err(|error| unreadable(path, &error))?);
+        check_file(path, place.file())?;
         let commits = Arc::new(AtomicU64::new(0));
-        let cannot = |error: rusqlite::Error| format!("{shown} cannot be opened: {error}");
-        let watched = Arc::clone(&place);
-        let is_there = move || watched.check();
-        let writer = Writer::start(path, Arc::clone(&commits), is_there).map_err(cannot)?;
+        let cannot = |error: rusqlite::Error| format!("{} cannot be opened: {error}", path.display());
+        let writer = Writer::start(Arc::clone(&place), Arc::clone(&commits)).map_err(cannot)?;
         place.remember_companions();
         let readers = Readers::new(Arc::clone(&place), Arc::clone(&commits), options.statement);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -62,8 +61,9 @@ impl Driver {
     pub fn session(&self) -> Result<Rc<Session>, Error> {
         self.place.check_last()?;
         let open = || {
-            Session::new(self.place.connect(Access::Read)?, Arc::clone(&self.commits))
-                .map_err(|error| convert(&error))
+            let connection = self.place.connect(Access::Read)?;
+            let session = Session::new(connection, self.place.file(), Arc::clone(&self.commits));
+            session.map_err(|error| convert(&error))
         };
         let session = turn::session(self.id, open)?;
         session.begin_turn()?;
@@ -125,32 +125,29 @@ impl Driver {
     }
 }
 
-fn check_file(path: &Path) -> Result<(), String> {
+fn unreadable(path: &Path, error: &io::Error) -> String {
     let shown = path.display();
-    let data = match fs::metadata(path) {
-        Ok(data) => data,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(format!(
-                "there is no file {shown}; give the path of a SQLite database, or try `rowcast demo` for a sample"
-            ));
+    match error.kind() {
+        io::ErrorKind::NotFound => format!(
+            "there is no file {shown}; give the path of a SQLite database, or try `rowcast demo` for a sample"
+        ),
+        io::ErrorKind::IsADirectory => {
+            format!("{shown} is a directory; give the path of a SQLite database file")
         }
-        Err(error) => return Err(format!("{shown} cannot be read: {error}; check the permissions")),
-    };
-    if data.is_dir() {
-        return Err(format!("{shown} is a directory; give the path of a SQLite database file"));
+        _ => format!("{shown} cannot be read: {error}; check the permissions of the file"),
     }
+}
+
+fn check_file(path: &Path, file: &File) -> Result<(), String> {
     let mut start = [0; 16];
-    let read = fs::File::open(path).and_then(|mut file| {
-        use std::io::Read;
-        file.read(&mut start)
-    });
-    match read {
+    match file.read_at(&mut start, 0) {
         // An empty file is an empty database.
         Ok(0) => Ok(()),
         Ok(16) if start == *MAGIC => Ok(()),
         Ok(_) => Err(format!(
-            "{shown} is no SQLite database (it does not begin with \"SQLite format 3\"); check the path"
+            "{} is no SQLite database (it does not begin with \"SQLite format 3\"); check the path",
+            path.display()
         )),
-        Err(error) => Err(format!("{shown} cannot be read: {error}; check the permissions of the file")),
+        Err(error) => Err(unreadable(path, &error)),
     }
 }

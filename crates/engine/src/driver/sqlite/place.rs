@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,9 +12,7 @@ use treeql::error::{Code, Error};
 
 use crate::driver::sqlite::connect::{Access, connect};
 use crate::driver::sqlite::error::convert;
-
-/// Which file a path leads to: device and inode.
-type Identity = (u64, u64);
+use crate::driver::sqlite::file::{Identity, OpenFile, identity};
 
 /// What SQLite puts beside a file in write-ahead logging: the log, and the index of the log.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
@@ -22,7 +20,7 @@ const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 /// A path and the file behind it.
 pub struct Place {
     path: PathBuf,
-    identity: Identity,
+    file: OpenFile,
     companions: OnceLock<Vec<(PathBuf, Identity)>>,
     is_gone: AtomicBool,
     is_left: AtomicBool,
@@ -30,10 +28,20 @@ pub struct Place {
 
 impl Place {
     /// The file that the path leads to now.
-    pub fn of(path: &Path) -> Option<Place> {
-        let identity = identity(path)?;
+    pub fn of(path: &Path) -> io::Result<Place> {
+        let file = OpenFile::open(path)?;
         let (companions, is_gone, is_left) = Default::default();
-        Some(Place { path: path.to_owned(), identity, companions, is_gone, is_left })
+        Ok(Place { path: path.to_owned(), file, companions, is_gone, is_left })
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file.
+    pub fn file(&self) -> &OpenFile {
+        &self.file
     }
 
     /// Remembers the files that SQLite has put beside this one, once it has.
@@ -68,7 +76,7 @@ impl Place {
     /// Looks whether another file is in the place of this one.
     pub fn is_replaced(&self) -> bool {
         let found = self.look();
-        found.is_some_and(|found| found != self.identity || self.is_left.load(Ordering::Relaxed))
+        found.is_some_and(|found| found != self.file.identity() || self.is_left.load(Ordering::Relaxed))
     }
 
     /// Removes what SQLite had put beside this file, if it is still there, and never comes back.
@@ -89,7 +97,7 @@ impl Place {
 
     fn look(&self) -> Option<Identity> {
         let found = identity(&self.path);
-        let is_same = found == Some(self.identity) && !self.is_left.load(Ordering::Relaxed);
+        let is_same = found == Some(self.file.identity()) && !self.is_left.load(Ordering::Relaxed);
         self.is_gone.store(!is_same, Ordering::Relaxed);
         found
     }
@@ -97,8 +105,4 @@ impl Place {
 
 fn gone() -> Error {
     Error::new(Code::DatabaseUnavailable, "the database file is gone; put it back and the server goes on")
-}
-
-fn identity(path: &Path) -> Option<Identity> {
-    fs::metadata(path).ok().map(|data| (data.dev(), data.ino()))
 }

@@ -113,7 +113,8 @@ fn work(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let open = || -> Result<Rc<Session>, Error> {
         let connection = place.connect(Access::Scan)?;
-        Session::new(connection, Arc::clone(&commits)).map(Rc::new).map_err(|error| convert(&error))
+        let session = Session::new(connection, place.file(), Arc::clone(&commits));
+        session.map(Rc::new).map_err(|error| convert(&error))
     };
     // Opened now, so that the first task does not wait for it.
     let mut opened = open().ok();

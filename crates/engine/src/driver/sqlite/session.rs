@@ -14,6 +14,7 @@ use crate::driver::options::too_slow;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
 use crate::driver::sqlite::budget::Budget;
 use crate::driver::sqlite::error::{convert, convert_run, is_interrupted};
+use crate::driver::sqlite::file::OpenFile;
 use crate::driver::sqlite::rows::{SqliteRow, bind};
 
 /// limit: instructions of SQLite's virtual machine for a read beside other requests, about a millisecond.
@@ -31,11 +32,17 @@ pub struct Session {
     seen: Cell<u64>,
     is_open: Cell<bool>,
     reads: Cell<u32>,
+    /// Closed after the connection.
+    _file: OpenFile,
 }
 
 impl Session {
-    /// A session over a connection of its own.
-    pub fn new(mut connection: Native, commits: Arc<AtomicU64>) -> rusqlite::Result<Session> {
+    /// A session over a connection of its own to a file.
+    pub fn new(
+        mut connection: Native,
+        file: &OpenFile,
+        commits: Arc<AtomicU64>,
+    ) -> rusqlite::Result<Session> {
         let budget = Budget::watch(&mut connection)?;
         budget.allow_until(None, None);
         // The schema is parsed now and not by the first request.
@@ -47,6 +54,7 @@ impl Session {
             seen: Cell::new(0),
             is_open: Cell::new(false),
             reads: Cell::new(0),
+            _file: file.clone(),
         })
     }
 

@@ -1,6 +1,5 @@
 //! The writer: one thread that commits what has gathered in one transaction.
 
-use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +11,9 @@ use tokio::sync::oneshot;
 use treeql::error::{Code, Error};
 
 use crate::driver::connection::{Change, Outcome};
+use crate::driver::sqlite::checkpoints::Checkpoints;
 use crate::driver::sqlite::connect::connect_writer;
+use crate::driver::sqlite::place::Place;
 use crate::driver::sqlite::session::Session;
 
 /// limit: changes that wait for the writer.
@@ -94,21 +95,14 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Opens the file for writing and starts the thread. `is_there` says whether the file still is.
-    pub fn start(
-        path: &Path,
-        commits: Arc<AtomicU64>,
-        is_there: impl Fn() -> Result<(), Error> + Send + 'static,
-    ) -> rusqlite::Result<Writer> {
+    /// Opens the file for writing and starts the thread.
+    pub fn start(place: Arc<Place>, commits: Arc<AtomicU64>) -> rusqlite::Result<Writer> {
         let (sender, receiver) = bounded(QUEUE_MAX);
-        let session = Session::new(connect_writer(path)?, Arc::clone(&commits))?;
-        let body = move || {
-            WriteLoop { session, commits }.run(&receiver, &is_there);
-        };
-        std::thread::Builder::new()
-            .name("rowcast-writer".to_owned())
-            .spawn(body)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+        let session = Session::new(connect_writer(place.path())?, place.file(), Arc::clone(&commits))?;
+        let no_thread = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+        let checkpoints = Checkpoints::start(Arc::clone(&place)).map_err(no_thread)?;
+        let body = move || WriteLoop { session, place, commits, checkpoints }.run(&receiver);
+        std::thread::Builder::new().name("rowcast-writer".to_owned()).spawn(body).map_err(no_thread)?;
         Ok(Writer { sender })
     }
 
@@ -139,11 +133,13 @@ impl Writer {
 
 struct WriteLoop {
     session: Session,
+    place: Arc<Place>,
     commits: Arc<AtomicU64>,
+    checkpoints: Checkpoints,
 }
 
 impl WriteLoop {
-    fn run(&self, receiver: &Receiver<Task>, is_there: &dyn Fn() -> Result<(), Error>) {
+    fn run(&self, receiver: &Receiver<Task>) {
         // Checkpoints that were asked for in the middle of a group.
         let mut asked = Vec::new();
         // What cannot be in a group with others, and was found at the end of one.
@@ -151,13 +147,13 @@ impl WriteLoop {
         while let Some(first) = alone.take().or_else(|| receiver.recv().ok()) {
             match first {
                 Task::Change(first) if first.alters_schema() => {
-                    if let Err(error) = self.alter(first, is_there) {
+                    if let Err(error) = self.alter(first) {
                         // Without them the next write could break what it must not: there is none.
                         tracing::error!(%error, "foreign keys could not be switched on again; start the server anew");
                         return;
                     }
                 }
-                Task::Change(first) => alone = self.commit(first, receiver, is_there, &mut asked),
+                Task::Change(first) => alone = self.commit(first, receiver, &mut asked),
                 Task::Checkpoint(done) => asked.push(done),
             }
             for done in asked.drain(..) {
@@ -173,18 +169,17 @@ impl WriteLoop {
         &self,
         first: Box<dyn Pending>,
         receiver: &Receiver<Task>,
-        is_there: &dyn Fn() -> Result<(), Error>,
         asked: &mut Vec<Sender<()>>,
     ) -> Option<Task> {
         let mut group = vec![first];
-        if let Err(error) = is_there().and_then(|()| self.session.control("BEGIN IMMEDIATE")) {
+        if let Err(error) = self.place.check().and_then(|()| self.session.control("BEGIN IMMEDIATE")) {
             group.into_iter().for_each(|pending| pending.fail(error.clone()));
             return None;
         }
         let mut alone = None;
         match self.fill(&mut group, receiver, asked, &mut alone) {
             Ok(()) => {
-                self.commits.fetch_add(1, Ordering::Release);
+                self.committed();
                 group.into_iter().for_each(Pending::answer);
             }
             Err(error) => self.one_by_one(group, &error),
@@ -194,12 +189,10 @@ impl WriteLoop {
 
     /// Runs a change of the schema in a transaction of its own. A table that is made anew is removed in between, so
     /// foreign keys are off, which they can be outside of a transaction only; the change looks at them itself.
-    fn alter(
-        &self,
-        mut pending: Box<dyn Pending>,
-        is_there: &dyn Fn() -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let run = is_there()
+    fn alter(&self, mut pending: Box<dyn Pending>) -> Result<(), Error> {
+        let run = self
+            .place
+            .check()
             .and_then(|()| self.session.set_foreign_keys(false))
             .and_then(|()| self.session.control("BEGIN IMMEDIATE"))
             .and_then(|()| self.attempt(pending.as_mut()))
@@ -210,7 +203,7 @@ impl WriteLoop {
         let switched = self.session.set_foreign_keys(true);
         match run {
             Ok(()) => {
-                self.commits.fetch_add(1, Ordering::Release);
+                self.committed();
                 pending.answer();
             }
             Err(error) => pending.fail(error),
@@ -249,7 +242,14 @@ impl WriteLoop {
         self.session.control("COMMIT")
     }
 
+    /// Tells the readers, and the thread of checkpoints.
+    fn committed(&self) {
+        self.commits.fetch_add(1, Ordering::Release);
+        self.checkpoints.count();
+    }
+
     fn checkpoint(&self) {
+        let _paused = self.checkpoints.pause();
         match self.session.checkpoint() {
             Ok(true) => {}
             Ok(false) => tracing::warn!("the log of the database could not be emptied: it is being read"),
@@ -296,7 +296,7 @@ impl WriteLoop {
                 .and_then(|()| self.session.control("COMMIT"));
             match run {
                 Ok(()) => {
-                    self.commits.fetch_add(1, Ordering::Release);
+                    self.committed();
                     pending.answer();
                 }
                 Err(error) => {
