@@ -32,7 +32,8 @@ pub fn bulk(stage: &Stage<'_>, report: &mut Report) -> anyhow::Result<()> {
         // One that has done nothing else: what others have read of a file that is mapped would count as its memory.
         let program = Program::start(&stage.run.program, &serve(&engine.url))?;
         let address = &program.address;
-        let (mut ours, mut theirs, mut single, mut several) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut ours, mut theirs, mut single, mut several) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for _ in 0..stage.run.rounds.min(3) {
             empty(engine)?;
             theirs.push(seconds(1, || load(engine, &file))?);
@@ -53,8 +54,20 @@ pub fn bulk(stage: &Stage<'_>, report: &mut Report) -> anyhow::Result<()> {
              {CLIENTS} {several:.0}; peak {peak:.0} MB"
         ));
         report.verdict("import ÷ loader of the engine", name, ours / theirs, "", Target::AtLeast(0.6));
-        report.verdict("batches of 1,000, one client ÷ loader", name, single / theirs, "", Target::AtLeast(0.4));
-        report.verdict("batches of 1,000, four clients ÷ loader", name, several / theirs, "", Target::AtLeast(0.4));
+        report.verdict(
+            "batches of 1,000, one client ÷ loader",
+            name,
+            single / theirs,
+            "",
+            Target::AtLeast(0.4),
+        );
+        report.verdict(
+            "batches of 1,000, four clients ÷ loader",
+            name,
+            several / theirs,
+            "",
+            Target::AtLeast(0.4),
+        );
         report.verdict("memory of an import", name, peak, " MB", Target::AtMost(100.0));
         let target = "/records/visitors?format=csv&order=id&include=id,response";
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -104,7 +117,8 @@ fn batches(rows: u64) -> Vec<Vec<u8>> {
             .collect();
         let body = format!("[{}]", records.join(","));
         let length = body.len();
-        let head = format!("POST /records/imported HTTP/1.1\r\nHost: bench\r\nContent-Length: {length}\r\n\r\n");
+        let head =
+            format!("POST /records/imported HTTP/1.1\r\nHost: bench\r\nContent-Length: {length}\r\n\r\n");
         (head + &body).into_bytes()
     };
     (0..rows).step_by(BATCH as usize).map(batch).collect()
@@ -125,7 +139,9 @@ fn post_at_once(address: &str, batches: &[Vec<u8>]) -> anyhow::Result<()> {
     std::thread::scope(|scope| {
         let parts = batches.chunks(batches.len().div_ceil(CLIENTS));
         let clients: Vec<_> = parts.map(|part| scope.spawn(|| post_batches(address, part))).collect();
-        clients.into_iter().try_for_each(|client| client.join().map_err(|_| anyhow!("a client failed"))?)
+        clients
+            .into_iter()
+            .try_for_each(|client| client.join().map_err(|_panic| anyhow!("a client broke"))?)
     })
 }
 
