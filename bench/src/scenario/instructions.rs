@@ -12,7 +12,7 @@ use crate::scenario::stage::{Stage, serve, tell};
 use crate::wire::Connection;
 
 /// Requests of the short and of the long run; what they differ by is free of the start and the end.
-const RUNS: [u64; 2] = [500, 2500];
+const RUNS: [u64; 2] = [200, 1000];
 
 /// Instructions of the server for a record by id and for a list, one request in flight.
 pub fn instructions(stage: &Stage<'_>, report: &mut Report) -> anyhow::Result<()> {

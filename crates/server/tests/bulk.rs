@@ -153,6 +153,36 @@ fn a_full_disk_writes_nothing() -> Result<()> {
     server.stop()
 }
 
+/// A trigger that fails as a full disk does, in the middle of the rows.
+#[test]
+fn a_full_disk_of_a_server_writes_nothing_and_says_so() -> Result<()> {
+    let postgres = "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF NEW.id = 50000 THEN RAISE EXCEPTION 'no space left' USING ERRCODE = 'disk_full'; END IF;
+            RETURN NEW;
+        END $$;
+        CREATE TRIGGER fail BEFORE INSERT ON visitors FOR EACH ROW EXECUTE FUNCTION fail()";
+    let mysql = "DELIMITER //
+        CREATE TRIGGER fail BEFORE INSERT ON visitors FOR EACH ROW BEGIN
+            IF NEW.id = 50000 THEN SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1114; END IF;
+        END //";
+    for (engine, trigger) in [(Engine::Postgres, postgres), (Engine::MySql, mysql)] {
+        let Some(admin_url) = admin_url(engine) else { continue };
+        let place = Place::new(engine, &admin_url)?;
+        place.scratch.as_ref().context("a server")?.ask(trigger)?;
+        let server = start(&place.url)?;
+        // Records that are refused may be left out, what the disk has no room for may not.
+        for query in ["", "?onError=skip"] {
+            let line = format!("POST /records/visitors{query}");
+            let received = receive(server.port, &line, &CSV, &visitors(SOME))?;
+            let body = String::from_utf8_lossy(&received.body).into_owned();
+            ensure!(received.status == "503" && body.contains("the disk of the database is full"), "{body}");
+            ensure!(place.count()? == 0);
+        }
+        server.stop()?;
+    }
+    Ok(())
+}
+
 /// Long lists of MariaDB log in by themselves, without the library (driver/mysql/wire.rs), if they know the way.
 #[test]
 fn a_long_list_of_a_user_with_a_password_is_the_same() -> Result<()> {

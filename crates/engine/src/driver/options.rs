@@ -22,6 +22,11 @@ pub fn too_slow() -> Error {
     Error::new(Code::DatabaseTimeout, sentence)
 }
 
+/// The error of a write that the disk has no room for.
+pub fn no_room() -> Error {
+    Error::new(Code::DatabaseUnavailable, "the disk of the database is full; nothing was written")
+}
+
 /// Text that is never shown.
 #[derive(Clone)]
 pub struct Secret(pub String);

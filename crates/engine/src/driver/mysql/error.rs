@@ -3,7 +3,7 @@
 use mysql_async::{DriverError, Error as Native};
 use treeql::error::{Code, Error};
 
-use crate::driver::options::too_slow;
+use crate::driver::options::{no_room, too_slow};
 use crate::driver::retry::Failure;
 use crate::driver::transaction::conflict;
 
@@ -61,6 +61,8 @@ pub fn convert(error: &Native) -> Error {
         1040 | 1203 | 1053 | 1047 | 1158..=1161 | 1180 | 2013 | 12701 => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }
+        // the disk, the tablespace, or the table is full
+        1021 | 1114 => no_room(),
         // Spider: the storage server of this row does not answer, or `spider_max_connections` wait for it; others do.
         1429 | 12713 => Error::new(
             Code::DatabaseUnavailable,

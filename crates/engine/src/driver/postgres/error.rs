@@ -4,7 +4,7 @@ use tokio_postgres::error::SqlState;
 use treeql::error::{Code, Error};
 use treeql::sql::Statement;
 
-use crate::driver::options::too_slow;
+use crate::driver::options::{no_room, too_slow};
 use crate::driver::retry::Failure;
 use crate::driver::transaction::conflict;
 
@@ -63,6 +63,7 @@ pub fn convert(error: &tokio_postgres::Error) -> Error {
         ),
         // What a distributed engine does not do, as finding a row by a key that it does not know to be unique.
         ("42P10", _) => cannot(),
+        ("53100", _) => no_room(),
         (_, "08" | "53" | "57") => {
             Error::new(Code::DatabaseUnavailable, "the database does not answer; try again")
         }

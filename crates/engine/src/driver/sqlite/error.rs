@@ -4,6 +4,8 @@ use rusqlite::ErrorCode;
 use rusqlite::ffi;
 use treeql::error::{Code, Error};
 
+use crate::driver::options::no_room;
+
 /// The error that a caller sees. Texts of the engine go to the log only.
 pub fn convert(error: &rusqlite::Error) -> Error {
     let rusqlite::Error::SqliteFailure(native, message) = error else {
@@ -23,7 +25,7 @@ pub fn convert(error: &rusqlite::Error) -> Error {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
             Error::new(Code::DatabaseUnavailable, "another program holds a lock on the file; try again")
         }
-        ErrorCode::DiskFull => Error::new(Code::DatabaseUnavailable, "the disk is full; nothing was written"),
+        ErrorCode::DiskFull => no_room(),
         ErrorCode::CannotOpen
         | ErrorCode::NotADatabase
         | ErrorCode::DatabaseCorrupt
