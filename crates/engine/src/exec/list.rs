@@ -39,7 +39,7 @@ pub async fn list(
     values: Values<'_>,
     format: Format,
 ) -> Result<Answer, Error> {
-    let list = list_plan(plan);
+    let list = plan.list();
     let is_short = is_bounded(&values) || snapshot.driver.can_give_up();
     if is_short && !list.is_heavy() {
         for is_last in [false, true] {
@@ -62,13 +62,6 @@ pub async fn list(
 
 fn is_bounded(values: &Values<'_>) -> bool {
     values.limit.is_some_and(|limit| limit <= INLINE_ROWS_MAX)
-}
-
-fn list_plan(plan: &Plan) -> &ListPlan {
-    match plan {
-        Plan::List(list) => list,
-        Plan::Read(_) | Plan::Write(_) => unreachable!("a list request has a list plan"),
-    }
 }
 
 /// Starts the list elsewhere and waits for its first bytes, so that an error at the start has its status.
@@ -99,11 +92,11 @@ struct ListJob {
 
 impl Job for ListJob {
     fn needs_two(&self) -> bool {
-        !list_plan(&self.plan).select.joins.is_empty()
+        !self.plan.list().select.joins.is_empty()
     }
 
     async fn run(mut self, connection: &impl Connection) {
-        let list = list_plan(&self.plan);
+        let list = self.plan.list();
         let result = write_list(connection, list, &self.values, self.mode, self.format, &mut self.out).await;
         self.out.finish(result).await;
     }

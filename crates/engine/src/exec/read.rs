@@ -45,7 +45,7 @@ pub async fn read(
         for is_last in [false, true] {
             let session = snapshot.driver.session().await?;
             let mut out = Vec::with_capacity(RECORD_BYTES);
-            match write_ids(&session, select_plan(plan), &values, snapshot, batch, &mut out).await {
+            match write_ids(&session, plan.read(), &values, snapshot, batch, &mut out).await {
                 Ok(()) => return check_bytes(out.len(), snapshot.answer_bytes_max).map(|()| out),
                 // A read may be run again when the connection turns out to be lost.
                 Err(Stopped::Failed(_)) if !is_last && session.is_lost() => retry::reconnect(),
@@ -60,14 +60,7 @@ pub async fn read(
 /// The key by which this read can be merged with others, if it can.
 fn merge_key(plan: &Plan, values: &Values<'_>, batch: bool) -> Option<Key> {
     let [id] = values.ids.as_slice() else { return None };
-    select_plan(plan).merged.as_ref().filter(|_| !batch)?.key(id)
-}
-
-fn select_plan(plan: &Plan) -> &SelectPlan {
-    match plan {
-        Plan::Read(select) => select,
-        Plan::List(_) | Plan::Write(_) => unreachable!("a read request has a read plan"),
-    }
+    plan.read().merged.as_ref().filter(|_| !batch)?.key(id)
 }
 
 async fn elsewhere(
@@ -101,7 +94,7 @@ impl Job for ReadJob {
     }
 
     async fn run(mut self, connection: &impl Connection) {
-        let select = select_plan(&self.plan);
+        let select = self.plan.read();
         let buffer = &mut self.out.buffer;
         let result = write_ids(connection, select, &self.values, &self.snapshot, self.batch, buffer).await;
         self.out.finish(result).await;

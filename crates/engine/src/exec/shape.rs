@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use treeql::error::{Code, Error};
-use treeql::plan::{Plan, WritePlan};
+use treeql::plan::Plan;
 use treeql::record::prepare_cells;
 use treeql::request::{Cell, Fields, Record};
 use treeql::sql::{Rows, Source};
@@ -26,14 +26,7 @@ pub struct Shape {
 
 /// The statements of a plan for new records.
 pub fn rows(plan: &Plan) -> &Rows {
-    write_plan(plan).rows.as_ref().expect("a create has statements for many rows")
-}
-
-fn write_plan(plan: &Plan) -> &WritePlan {
-    match plan {
-        Plan::Write(write) => write,
-        Plan::List(_) | Plan::Read(_) => unreachable!("a create has a write plan"),
-    }
+    plan.write().rows.as_ref().expect("a create has statements for many rows")
 }
 
 /// The names of the columns, mapped. Two of the same name are an error: one of them would get lost.
@@ -66,7 +59,7 @@ impl Shape {
         request.key_is_made = is_key_made;
         request.members = members.iter().map(|name| Cow::Owned(name.to_string())).collect();
         let plan = recipe.snapshot.plan(&request, &recipe.policy)?;
-        let write = write_plan(&plan);
+        let write = plan.write();
         let is_unknown = |claim: &u16| recipe.values.claims[usize::from(*claim)].is_none();
         if write.claims.iter().any(is_unknown) {
             let sentence = "something that is written into every record of this table is not known about you";
@@ -90,7 +83,7 @@ impl Shape {
         values: &mut Vec<Value>,
     ) -> Result<(), Error> {
         let setting = recipe.snapshot.setting;
-        let table = recipe.snapshot.schema.table(write_plan(&self.plan).table);
+        let table = recipe.snapshot.schema.table(self.plan.write().table);
         prepare_cells(table, &self.columns, cells, setting.dialect, setting.mode, values)
     }
 }

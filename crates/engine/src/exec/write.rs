@@ -56,12 +56,12 @@ struct Work {
 impl Work {
     /// compat: an update without columns does not touch the database, and answers 0 (SPEC 7.4).
     fn changes_nothing(&self) -> bool {
-        self.steps.iter().all(|step| write_plan(&step.plan).statement.is_none())
+        self.steps.iter().all(|step| step.plan.write().statement.is_none())
     }
 
     async fn step(&self, connection: &impl Connection, index: usize) -> Result<Vec<u8>, Error> {
         let step = &self.steps[index];
-        let plan = write_plan(&step.plan);
+        let plan = step.plan.write();
         let Some(statement) = &plan.statement else { return Ok(b"0".to_vec()) };
         let args = Args { id: index, cells: &step.cells, ..Args::of(&self.values, self.mode) };
         if plan.returns_key {
@@ -127,7 +127,7 @@ impl Work {
     /// The plan of all steps and its statements for many, if they are new records that can be inserted together.
     fn rows(&self) -> Option<(&WritePlan, &Rows)> {
         let first = self.steps.first().filter(|_| self.batch && self.steps.len() >= TOGETHER_MIN)?;
-        let plan = write_plan(&first.plan);
+        let plan = first.plan.write();
         let rows = plan.rows.as_deref().filter(|_| plan.taken == Taken::Error)?;
         let is_made = rows.made_key.is_some();
         let is_alike =
@@ -166,13 +166,6 @@ fn failed(stopped: Stopped) -> Error {
         Stopped::TooLong | Stopped::Abandoned => {
             Error::new(Code::DatabaseTimeout, "the statement was interrupted")
         }
-    }
-}
-
-fn write_plan(plan: &Plan) -> &WritePlan {
-    match plan {
-        Plan::Write(write) => write,
-        Plan::List(_) | Plan::Read(_) => unreachable!("a write request has a write plan"),
     }
 }
 

@@ -317,7 +317,7 @@ fn step(
             snapshot.plan(&request, &context.policy)?
         }
     };
-    let Plan::Write(written) = &*plan else { unreachable!("a write request has a write plan") };
+    let written = plan.write();
     let definition = snapshot.schema.table(written.table);
     if written.claims.iter().any(|claim| like_values.claims[usize::from(*claim)].is_none()) {
         let sentence = "something that is written into every record of this table is not known about you";

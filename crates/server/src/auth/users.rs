@@ -8,7 +8,6 @@ use engine::exec::{self, Answer, Step};
 use serde_json::{Map, Value as Json};
 use treeql::encode::Format;
 use treeql::error::{Code, Error};
-use treeql::plan::Plan;
 use treeql::policy::{Policy, Secrets};
 use treeql::record::prepare;
 use treeql::request::{Cell, Filter, Operation, Operator, Record, Request, Values, Window};
@@ -78,7 +77,7 @@ async fn write(
     let mut request = Request::new(operation, table);
     request.members = record.iter().map(|(name, _)| Cow::Borrowed(name.as_ref())).collect();
     let plan = snapshot.plan(&request, &open_policy())?;
-    let Plan::Write(written) = &*plan else { unreachable!("a write request has a write plan") };
+    let written = plan.write();
     let definition = snapshot.schema.table(written.table);
     let setting = snapshot.setting;
     let id: Vec<&str> = key.into_iter().collect();

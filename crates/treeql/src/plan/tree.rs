@@ -23,6 +23,33 @@ pub enum Plan {
     Write(WritePlan),
 }
 
+/// The planner answers each operation with a plan of its kind; that of another is a mistake in the program, and panics.
+impl Plan {
+    /// The plan of a list.
+    pub fn list(&self) -> &ListPlan {
+        match self {
+            Plan::List(list) => list,
+            Plan::Read(_) | Plan::Write(_) => unreachable!("a list request has a list plan"),
+        }
+    }
+
+    /// The plan of a read.
+    pub fn read(&self) -> &SelectPlan {
+        match self {
+            Plan::Read(select) => select,
+            Plan::List(_) | Plan::Write(_) => unreachable!("a read request has a read plan"),
+        }
+    }
+
+    /// The plan of a change.
+    pub fn write(&self) -> &WritePlan {
+        match self {
+            Plan::Write(write) => write,
+            Plan::List(_) | Plan::Read(_) => unreachable!("a write request has a write plan"),
+        }
+    }
+}
+
 /// A list and, if asked for, the number of all matching rows.
 #[derive(Debug)]
 pub struct ListPlan {
