@@ -60,11 +60,7 @@ impl Driver {
     /// The session of this worker, with the read transaction of this turn open.
     pub fn session(&self) -> Result<Rc<Session>, Error> {
         self.place.check_last()?;
-        let open = || {
-            let connection = self.place.connect(Access::Read)?;
-            let session = Session::new(connection, self.place.file(), Arc::clone(&self.commits));
-            session.map_err(|error| convert(&error))
-        };
+        let open = || Session::open(&self.place, Access::Read, &self.commits);
         let session = turn::session(self.id, open)?;
         session.begin_turn()?;
         Ok(session)

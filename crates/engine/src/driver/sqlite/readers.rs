@@ -11,7 +11,6 @@ use treeql::error::{Code, Error};
 
 use crate::driver::connection::Job;
 use crate::driver::sqlite::connect::Access;
-use crate::driver::sqlite::error::convert;
 use crate::driver::sqlite::place::Place;
 use crate::driver::sqlite::session::Session;
 
@@ -111,11 +110,7 @@ fn work(
     threads: &AtomicUsize,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let open = || -> Result<Rc<Session>, Error> {
-        let connection = place.connect(Access::Scan)?;
-        let session = Session::new(connection, place.file(), Arc::clone(&commits));
-        session.map(Rc::new).map_err(|error| convert(&error))
-    };
+    let open = || Session::open(place, Access::Scan, &commits).map(Rc::new);
     // Opened now, so that the first task does not wait for it.
     let mut opened = open().ok();
     loop {

@@ -13,8 +13,10 @@ use crate::driver::connection::{Connection, loaded};
 use crate::driver::options::too_slow;
 use crate::driver::sink::{Done, Flow, Sink, Stopped};
 use crate::driver::sqlite::budget::Budget;
+use crate::driver::sqlite::connect::Access;
 use crate::driver::sqlite::error::{convert, convert_run, is_interrupted};
 use crate::driver::sqlite::file::OpenFile;
+use crate::driver::sqlite::place::Place;
 use crate::driver::sqlite::rows::{SqliteRow, bind};
 
 /// limit: instructions of SQLite's virtual machine for a read beside other requests, about a millisecond.
@@ -37,6 +39,12 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session over a new connection, if the path of the place still leads to its file.
+    pub fn open(place: &Place, access: Access, commits: &Arc<AtomicU64>) -> Result<Session, Error> {
+        Session::new(place.connect(access)?, place.file(), Arc::clone(commits))
+            .map_err(|error| convert(&error))
+    }
+
     /// A session over a connection of its own to a file.
     pub fn new(
         mut connection: Native,
